@@ -1,0 +1,1 @@
+"""Treebank files in and out, without losing a byte."""

@@ -1,0 +1,24 @@
+"""Grouping sentences into batches of similar length under a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def batches_by_length(lengths: Sequence[int] | NDArray[np.int64], budget: int) -> list[NDArray[np.int64]]:
+    """Indices of sentences, sorted by length, in batches whose padded size (longest × count) stays within `budget`.
+
+    A sentence longer than the budget is a batch of its own.
+    """
+    sizes = np.asarray(lengths, dtype=np.int64)
+    order = np.argsort(sizes, kind="stable")
+    batches = []
+    start = 0
+    for end in range(1, len(order) + 1):
+        if end == len(order) or max(1, sizes[order[end]]) * (end - start + 1) > budget:
+            batches.append(order[start:end])
+            start = end
+    return batches

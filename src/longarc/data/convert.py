@@ -1,0 +1,53 @@
+"""Sentences between CoNLL-U and CoNLL-X, which have the same columns with other meanings for the last two."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from longarc.data.sentence import DEPREL, DEPS, FORM, MISC, Sentence, is_comment, is_empty_node, is_multiword
+
+PHEAD, PDEPREL = DEPS, MISC
+"""CoNLL-X keeps the head and relation of a projective version of the tree where CoNLL-U has DEPS and MISC."""
+
+
+def to_conllu(sentence: Sentence) -> Sentence:
+    """The sentence in CoNLL-U; PHEAD and PDEPREL, which it has no columns for, go to MISC."""
+    if sentence.format == "conllu":
+        return sentence
+    result = sentence.copy()
+    for row in result.words:
+        projective = {"PHEAD": row[PHEAD], "PDEPREL": row[PDEPREL]}
+        row[DEPS] = "_"
+        row[MISC] = "|".join(f"{key}={value}" for key, value in projective.items() if value != "_") or "_"
+    result.format = "conllu"
+    return result
+
+
+def to_conllx(sentence: Sentence) -> Sentence:
+    """The sentence in CoNLL-X: words only, no comments; PHEAD and PDEPREL from MISC; spaces in fields as `_`."""
+    if sentence.format == "conllx":
+        return sentence
+    rows = []
+    for word in sentence.words:
+        misc = dict(item.partition("=")[::2] for item in word[MISC].split("|"))
+        row = [field.replace(" ", "_") for field in word[:DEPS]]
+        rows.append([*row, misc.get("PHEAD", "_"), misc.get("PDEPREL", "_")])
+    return Sentence(
+        rows, newline=sentence.newline, trail=sentence.newline * 2, format="conllx", line=sentence.line
+    )
+
+
+def lost_in_conllx(sentence: Sentence) -> Counter[str]:
+    """What `to_conllx` has no place for, counted."""
+    lost: Counter[str] = Counter()
+    if sentence.format == "conllx":
+        return lost
+    lost["comments"] = len(sentence.comments) + sum(map(is_comment, sentence.rows))
+    lost["multiword tokens"] = sum(map(is_multiword, sentence.rows))
+    lost["empty nodes"] = sum(map(is_empty_node, sentence.rows))
+    lost["DEPS values"] = sum(word[DEPS] != "_" for word in sentence.words)
+    lost["spaces in FORM or DEPREL"] = sum(" " in word[FORM] + word[DEPREL] for word in sentence.words)
+    for word in sentence.words:
+        keys = {item.partition("=")[0] for item in word[MISC].split("|")} - {"_", "PHEAD", "PDEPREL"}
+        lost["MISC values"] += bool(keys)
+    return +lost

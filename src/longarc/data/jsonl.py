@@ -1,0 +1,129 @@
+"""Sentences as JSON lines: one object a sentence, for programs that would rather not parse columns.
+
+`{"comments": ["# text = Dogs bark"], "tokens": [{"id": 1, "form": "Dogs", "head": 2, "relation": "nsubj"}, …]}`:
+a column that is `_` is left out; the id of a multiword token or an empty node is a string, such as "3-4" or "3.1".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from longarc.data.conll import RowError, check_heads, check_ids
+from longarc.data.convert import to_conllu
+from longarc.data.files import Source, read_chunks, source_name
+from longarc.data.sentence import FORM, HEAD, ID, Sentence, is_comment
+from longarc.errors import InputError
+
+KEYS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "relation", "deps", "misc")
+MAX_LINE_BYTES = 64_000_000
+
+
+def to_json(sentence: Sentence) -> str:
+    """One line of JSON, without the line end."""
+    sentence = to_conllu(sentence)
+    tokens: list[dict[str, Any]] = []
+    for row in sentence.rows:
+        if is_comment(row):
+            tokens.append({"comment": "\t".join(row)})
+            continue
+        token: dict[str, Any] = {
+            key: value for key, value in zip(KEYS, row, strict=True) if value != "_" or key == "form"
+        }
+        for key in ("id", "head"):
+            if str(token.get(key, "")).isdecimal():
+                token[key] = int(token[key])
+        tokens.append(token)
+    return json.dumps({"comments": sentence.comments, "tokens": tokens}, ensure_ascii=False)
+
+
+def from_json(line: str) -> Sentence:
+    """The sentence of one line of JSON; RowError says what is wrong with it."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise RowError(0, f"not valid JSON: {error}") from None
+    if not isinstance(data, dict) or not isinstance(data.get("tokens"), list):
+        raise RowError(0, 'expected an object with a list "tokens"')
+    comments = data.get("comments", [])
+    if not isinstance(comments, list) or not all(_is_line(c) and c.startswith("#") for c in comments):
+        raise RowError(0, '"comments" must be a list of lines that begin with #')
+    rows = [_row_from_json(token) for token in data["tokens"]]
+    if not rows:
+        raise RowError(0, "a sentence without words", "Each sentence needs at least one word.")
+    try:
+        words = check_ids(rows)
+        check_heads(rows, words)
+    except RowError as error:
+        raise RowError(0, f"token {error.row + 1}: {error.message}", error.hint) from None
+    return Sentence(rows, words, lead="".join(f"{comment}\n" for comment in comments))
+
+
+def _is_line(value: Any) -> bool:
+    return isinstance(value, str) and "\n" not in value and "\r" not in value
+
+
+def _row_from_json(token: Any) -> list[str]:
+    if isinstance(token, dict) and _is_line(token.get("comment")) and token["comment"].startswith("#"):
+        return str(token["comment"]).split("\t")
+    if not isinstance(token, dict) or not _is_line(token.get("form")) or "id" not in token:
+        raise RowError(0, f'a token needs "id" and "form": {json.dumps(token)[:80]}')
+    if unknown := token.keys() - set(KEYS):
+        raise RowError(0, f"unknown key {min(unknown)!r} in a token", f"Known keys: {', '.join(KEYS)}.")
+    row = ["_"] * len(KEYS)
+    for column, key in enumerate(KEYS):
+        if (value := token.get(key)) is None:
+            continue
+        if isinstance(value, int) and not isinstance(value, bool) and column in (ID, HEAD):
+            value = str(value)
+        if not _is_line(value) or (column != FORM and not value) or "\t" in value:
+            raise RowError(0, f"{key} is {json.dumps(value)[:40]}, expected text without tabs and line ends")
+        row[column] = value
+    return row
+
+
+def read_jsonl(
+    source: Source,
+    *,
+    encoding: str = "utf-8",
+    check: Callable[[Sentence], None] | None = None,
+    on_invalid: Callable[[InputError], None] | None = None,
+) -> Iterator[Sentence]:
+    """Streams the sentences of a file of JSON lines; see `longarc.data.conll.read` for the arguments."""
+    name = source_name(source)
+    for number, raw in enumerate(_lines(source, name), 1):
+        try:
+            try:
+                line = raw.decode(encoding)
+            except UnicodeDecodeError as error:
+                raise RowError(0, f"byte 0x{raw[error.start]:02x} is not valid {encoding}") from None
+            if not line.strip():
+                continue
+            sentence = from_json(line)
+            sentence.line = number
+            if check is not None:
+                check(sentence)
+        except RowError as error:
+            problem = InputError(name, number, error.message, error.hint)
+            if on_invalid is None:
+                raise problem from None
+            on_invalid(problem)
+            continue
+        yield sentence
+
+
+def _lines(source: Source, name: str) -> Iterator[bytes]:
+    rest = b""
+    number = 0
+    for chunk in read_chunks(source):
+        *lines, last = chunk.split(b"\n")
+        for line in lines:
+            number += 1
+            yield rest + line
+            rest = b""
+        rest += last
+        if len(rest) > MAX_LINE_BYTES:
+            raise InputError(name, number + 1, f"a line of more than {MAX_LINE_BYTES:,} bytes", "Is this JSON lines?")
+    if rest:
+        yield rest

@@ -1,0 +1,132 @@
+"""One sentence of a treebank file, kept so that writing it back gives the bytes that were read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
+COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+
+Format = Literal["conllu", "conllx"]
+
+NO_HEAD = -1
+"""Stands in an array of heads for a word that has none (yet), and for the root, which never has one."""
+
+
+class Sentence:
+    """A sentence as rows of columns. `words` are the rows of its syntactic words, the same objects as in `rows`.
+
+    Arrays and lists that are about words are indexed by node: index 0 is the artificial root, index i is word i.
+    """
+
+    __slots__ = ("format", "lead", "line", "newline", "rows", "trail", "words")
+
+    def __init__(
+        self,
+        rows: list[list[str]],
+        words: list[list[str]] | None = None,
+        *,
+        lead: str = "",
+        newline: str = "\n",
+        trail: str = "\n\n",
+        format: Format = "conllu",
+        line: int = 0,
+    ) -> None:
+        self.rows = rows
+        """All rows from the first token on: words, multiword tokens, empty nodes (and stray comments, one column)."""
+        self.words = rows if words is None else words
+        self.lead = lead
+        """What stands before the first row, as it is in the file: comments, extra blank lines, a byte order mark."""
+        self.newline = newline
+        self.trail = trail
+        """What follows the last row: its line end and the blank line after the sentence."""
+        self.format: Format = format
+        self.line = line
+        """Number of the line in the file on which the first row stands; 0 when the sentence came from elsewhere."""
+
+    @classmethod
+    def from_forms(cls, forms: Sequence[str]) -> Sentence:
+        """A sentence without any annotation, from the forms of its words."""
+        return cls([[str(i), form, *"________"] for i, form in enumerate(forms, 1)])
+
+    def __len__(self) -> int:
+        """The number of syntactic words."""
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"<Sentence of {len(self)} words: {' '.join(word[FORM] for word in self.words[:8])}…>"
+
+    @property
+    def comments(self) -> list[str]:
+        """The comment lines before the first row, with their `#`."""
+        lines = (line.rstrip("\r").lstrip("\ufeff") for line in self.lead.split("\n"))
+        return [line for line in lines if line.startswith("#")]
+
+    @property
+    def forms(self) -> list[str]:
+        """The forms of the words, without the root."""
+        return [word[FORM] for word in self.words]
+
+    def column(self, column: int) -> list[str]:
+        """A column of the words, indexed by node; the root has an empty string."""
+        return ["", *(word[column] for word in self.words)]
+
+    @property
+    def heads(self) -> NDArray[np.int32]:
+        """[n + 1] the head of each node; NO_HEAD for the root and for words whose column is `_`."""
+        heads = np.full(len(self.words) + 1, NO_HEAD, dtype=np.int32)
+        heads[1:] = [NO_HEAD if word[HEAD] == "_" else int(word[HEAD]) for word in self.words]
+        return heads
+
+    @property
+    def relations(self) -> list[str]:
+        """[n + 1] the relation of each node to its head; an empty string for the root."""
+        return self.column(DEPREL)
+
+    def set_column(self, column: int, values: Sequence[str]) -> None:
+        """Replaces one column of the words by `values`, indexed by node; the root's value is not looked at."""
+        for word, value in zip(self.words, values[1:], strict=True):
+            word[column] = value
+
+    def set_tree(self, heads: NDArray[np.integer] | Sequence[int], relations: Sequence[str]) -> None:
+        """Replaces the columns HEAD and DEPREL, and nothing else."""
+        self.set_column(HEAD, [str(int(head)) for head in heads])
+        self.set_column(DEPREL, relations)
+
+    def copy(self) -> Sentence:
+        """A copy whose rows can be changed without changing this one."""
+        rows = [row.copy() for row in self.rows]
+        copies = {id(row): copy for row, copy in zip(self.rows, rows, strict=True)}
+        words = rows if self.words is self.rows else [copies[id(word)] for word in self.words]
+        return Sentence(
+            rows,
+            words,
+            lead=self.lead,
+            newline=self.newline,
+            trail=self.trail,
+            format=self.format,
+            line=self.line,
+        )
+
+    def to_conll(self) -> str:
+        """The sentence as it stands in a file, the blank line after it included."""
+        return self.lead + self.newline.join(["\t".join(row) for row in self.rows]) + self.trail
+
+
+def is_multiword(row: list[str]) -> bool:
+    """Whether a row is a multiword token, such as `3-4`."""
+    return "-" in row[ID] and not is_comment(row)
+
+
+def is_empty_node(row: list[str]) -> bool:
+    """Whether a row is an empty node of the enhanced graph, such as `3.1`."""
+    return "." in row[ID] and not is_comment(row)
+
+
+def is_comment(row: list[str]) -> bool:
+    """Whether a row is a comment that stands, against the rules, between the rows of a sentence."""
+    return row[ID].startswith("#")

@@ -1,0 +1,1 @@
+"""Search for trees over scores that were all computed beforehand."""
