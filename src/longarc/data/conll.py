@@ -9,10 +9,10 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from longarc.data.files import Source, open_output, read_chunks, source_name
 from longarc.data.sentence import (
-    COLUMN_NAMES,
     DEPS,
     HEAD,
     ID,
@@ -67,12 +67,14 @@ class SentenceReader(Iterator[Sentence]):
         source: Source,
         *,
         encoding: str = "utf-8",
+        format: Format | None = None,
         check: Check | None = None,
         on_invalid: Callable[[InputError], None] | None = None,
     ) -> None:
         self.name = source_name(source)
         self.encoding = encoding
-        self.format: Format = "conllu"
+        self.format: Format = format or "conllu"
+        self._detect = format is None
         self.tail = ""
         self.skipped = 0
         self.bytes_read = 0
@@ -97,7 +99,8 @@ class SentenceReader(Iterator[Sentence]):
                 started = True
                 if text.startswith("\ufeff"):
                     mark, text = "\ufeff", text[1:]
-                self.format = detect_format(text)
+                if self._detect:
+                    self.format = detect_format(text)
             lines = text.split("\n")
             terminated = not lines[-1]
             if terminated:
@@ -174,7 +177,9 @@ class SentenceReader(Iterator[Sentence]):
         return sentence
 
 
-_NOT_CONLL = "Is this a CoNLL-U or CoNLL-X file: ten columns separated by tabs, a blank line after each sentence?"
+_NOT_CONLL = (
+    "Is this a CoNLL-U or CoNLL-X file: ten columns separated by tabs, a blank line after each sentence?"
+)
 
 
 def _require_ascii_compatible(encoding: str) -> None:
@@ -182,7 +187,9 @@ def _require_ascii_compatible(encoding: str) -> None:
         compatible = "\n\t#09".encode(encoding) == b"\n\t#09"
         codecs.lookup(encoding)
     except LookupError:
-        raise LongarcError(f"unknown encoding {encoding!r}", "Try utf-8, latin-1, cp1252 or koi8-r.") from None
+        raise LongarcError(
+            f"unknown encoding {encoding!r}", "Try utf-8, latin-1, cp1252 or koi8-r."
+        ) from None
     if not compatible:
         raise LongarcError(
             f"files in {encoding} cannot be read as they are",
@@ -310,26 +317,21 @@ def read(
     source: Source,
     *,
     encoding: str = "utf-8",
+    format: Format | None = None,
     check: Check | None = None,
     on_invalid: Callable[[InputError], None] | None = None,
 ) -> SentenceReader:
     """Streams the sentences of a CoNLL-U or CoNLL-X file: a path, `-`, or an open binary stream; also `.gz`, `.xz`.
 
     A sentence that is not well formed, or that `check` refuses, raises InputError; with `on_invalid` it is skipped
-    instead and the error handed to that function.
+    instead and the error handed to that function. `format` saves the guess from the first lines.
     """
-    return SentenceReader(source, encoding=encoding, check=check, on_invalid=on_invalid)
+    return SentenceReader(source, encoding=encoding, format=format, check=check, on_invalid=on_invalid)
 
 
-def read_all(
-    source: Source,
-    *,
-    encoding: str = "utf-8",
-    check: Check | None = None,
-    on_invalid: Callable[[InputError], None] | None = None,
-) -> Treebank:
-    """All sentences of a file at once; see `read`."""
-    reader = read(source, encoding=encoding, check=check, on_invalid=on_invalid)
+def read_all(source: Source, **options: Any) -> Treebank:
+    """All sentences of a file at once; the options are those of `read`."""
+    reader = read(source, **options)
     treebank = Treebank(reader)
     treebank.tail, treebank.format = reader.tail, reader.format
     return treebank
@@ -352,16 +354,3 @@ def encode(text: str, encoding: str) -> bytes:
         raise LongarcError(
             f"{character!r} cannot be written in {encoding}", "Write the output with --output-encoding utf-8."
         ) from None
-
-
-__all__ = [
-    "COLUMN_NAMES",
-    "RowError",
-    "SentenceReader",
-    "Treebank",
-    "detect_format",
-    "encode",
-    "read",
-    "read_all",
-    "write",
-]

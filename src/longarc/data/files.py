@@ -37,7 +37,9 @@ def open_input(source: Source) -> BinaryIO:
             try:
                 raw = Path(source).open("rb")
             except IsADirectoryError:
-                raise LongarcError(f"{source}: is a folder", "Name a file, or - for standard input.") from None
+                raise LongarcError(
+                    f"{source}: is a folder", "Name a file, or - for standard input."
+                ) from None
             except OSError as error:
                 raise LongarcError(f"{source}: cannot be read: {error.strerror}") from None
     else:
@@ -60,7 +62,10 @@ def read_chunks(source: Source, size: int = 1 << 20) -> Iterator[bytes]:
             yield chunk
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, OSError) as error:
         raise InputError(
-            source_name(source), 0, f"cannot be read to its end: {error}", "Is the file damaged or incomplete?"
+            source_name(source),
+            0,
+            f"cannot be read to its end: {error}",
+            "Is the file damaged or incomplete?",
         ) from None
     finally:
         if isinstance(source, (str, Path)) and str(source) != "-":

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
-COLUMN_NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
 Format = Literal["conllu", "conllx"]
 

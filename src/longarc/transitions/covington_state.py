@@ -28,6 +28,13 @@ class CovingtonState(State):
         """[batch, N] the root of the partial tree that holds each word: an arc h→d, d headless, closes a cycle
         exactly when d is the root of h's tree."""
 
+    def lists(self, row: int) -> dict[str, list[int]]:
+        return {
+            "λ1": list(range(self.first, self.left[row] + 1)),
+            "λ2": list(range(max(self.first, self.left[row] + 1), self.front[row])),
+            "Buffer": list(range(self.front[row], self.lengths[row] + 1)),
+        }
+
 
 class CovingtonFamily(TransitionSystem[CovingtonState]):
     """What Covington and NL-Covington have in common: states, constraints, and how their oracles see the gold tree."""

@@ -36,6 +36,12 @@ class StackState(State):
         self.size[rows] += 1
         self.front[rows] += 1
 
+    def lists(self, row: int) -> dict[str, list[int]]:
+        return {
+            "Stack": self.stack[row, : self.size[row]].tolist(),
+            "Buffer": list(range(self.front[row], self.lengths[row] + 1)),
+        }
+
     def without_pending_dependents(self, word: Ints, gold: Ints) -> Mask:
         """[batch] whether `word` [batch] has all its gold dependents."""
         return ~((gold == word[:, None]) & (self.heads == NO_HEAD)).any(axis=1)

@@ -52,7 +52,7 @@ class ScoreLayout:
         return int(self.reduce(self.nodes) if system.has_reduce else self.shift(self.nodes))
 
 
-class State:
+class State(ABC):
     """What all systems know of a batch: how long each sentence is, which word is next, and the arcs so far."""
 
     def __init__(self, lengths: NDArray[np.integer[Any]], single_root: bool) -> None:
@@ -85,6 +85,10 @@ class State:
         self.heads[rows, dependents] = heads
         if self.single_root:
             self.root_taken[rows] |= heads == 0
+
+    @abstractmethod
+    def lists(self, row: int) -> dict[str, list[int]]:
+        """The lists of words of one configuration under the names that the literature gives them."""
 
 
 S = TypeVar("S", bound=State)
@@ -137,4 +141,3 @@ class TransitionSystem(ABC, Generic[S]):
     @abstractmethod
     def names(self, state: S, choice: Ints) -> list[str]:
         """What the choices are called in this state, in the paper's words, such as `Right-Arc_2`."""
-

@@ -19,7 +19,7 @@ SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 LIFTED, ON_PATH = "|", "%"
 
 
-def projectivize(heads: Heads, relations: Sequence[str], scheme: Scheme = "head") -> tuple[Heads, list[str]]:
+def projectivize(heads: Heads, relations: Sequence[str], scheme: Scheme) -> tuple[Heads, list[str]]:
     """The projective tree and its decorated relations; a projective tree comes back as it is.
 
     The shortest non-projective arc (by its length in the original tree, ties to the left) is lifted to the head of
@@ -54,7 +54,14 @@ def projectivize(heads: Heads, relations: Sequence[str], scheme: Scheme = "head"
     return heads, decorated
 
 
-def deprojectivize(heads: Heads, relations: Sequence[str], scheme: Scheme = "head") -> tuple[Heads, list[str]]:
+def detect_scheme(relations: Sequence[str]) -> Scheme:
+    """The scheme that the decorated relations of a sentence were made by: a lifted arc shows it."""
+    names_heads = any(relation.partition(LIFTED)[2].removesuffix(ON_PATH) for relation in relations)
+    marks_paths = any(relation.endswith(ON_PATH) for relation in relations)
+    return ("head+path" if names_heads else "path") if marks_paths else "head"
+
+
+def deprojectivize(heads: Heads, relations: Sequence[str], scheme: Scheme) -> tuple[Heads, list[str]]:
     """The tree with its lifted arcs lowered, as far as the labels allow, and plain relations."""
     plain = [relation.partition(LIFTED)[0].removesuffix(ON_PATH) for relation in relations]
     heads = heads.copy()

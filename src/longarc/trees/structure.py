@@ -49,7 +49,9 @@ def require_tree(sentence: Sentence) -> None:
     """A check for the reader: refuses a sentence whose HEAD column is not a tree."""
     heads = sentence.heads
     if (missing := np.flatnonzero(heads[1:] == NO_HEAD)).size:
-        raise _error(sentence, int(missing[0]), "HEAD is _: the word has no head", "A complete tree is needed here.")
+        raise _error(
+            sentence, int(missing[0]), "HEAD is _: the word has no head", "A complete tree is needed here."
+        )
     _require_acyclic(sentence, heads)
 
 

@@ -1,0 +1,88 @@
+"""What commands share for reading treebanks: the options, the report of skipped sentences, the progress bar."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from longarc.data.sentence import Sentence
+    from longarc.errors import InputError
+
+Encoding = Annotated[str, typer.Option(help="The files' encoding, such as latin-1 for old treebanks.")]
+SkipInvalid = Annotated[
+    bool,
+    typer.Option("--skip-invalid", help="Report sentences that are not well formed and go on without them."),
+]
+
+SECONDS_BEFORE_PROGRESS = 2.0
+
+
+def complain(error: InputError) -> None:
+    """Reports a sentence that is skipped."""
+    typer.echo(f"longarc: skipped: {error.message}", err=True)
+
+
+def is_jsonl(path: str) -> bool:
+    """Whether a file holds JSON lines, by its name."""
+    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in (".gz", ".xz")]
+    return bool(suffixes) and suffixes[-1] in (".jsonl", ".ndjson")
+
+
+def read_sentences(
+    path: str,
+    *,
+    encoding: str,
+    skip_invalid: bool,
+    check: Callable[[Sentence], None] | None,
+    format: Any = None,
+) -> Iterator[Sentence]:
+    """The reader of a treebank file: JSON lines by the name (or `format`), else CoNLL by the content."""
+    from longarc.data.conll import read
+    from longarc.data.jsonl import read_jsonl
+
+    on_invalid = complain if skip_invalid else None
+    if format == "jsonl" or (format is None and is_jsonl(path)):
+        return read_jsonl(path, encoding=encoding, check=check, on_invalid=on_invalid)
+    return read(path, encoding=encoding, format=format, check=check, on_invalid=on_invalid)
+
+
+def with_progress(sentences: Iterator[Sentence], label: str) -> Iterator[Sentence]:
+    """The same sentences, with a count on the terminal when it takes longer than two seconds."""
+    if not sys.stderr.isatty():
+        yield from sentences
+        return
+    start = time.monotonic()
+    progress: Any = None
+    try:
+        for count, sentence in enumerate(sentences, 1):
+            yield sentence
+            if count % 100 or time.monotonic() - start < SECONDS_BEFORE_PROGRESS:
+                continue
+            if progress is None:
+                progress = _sentence_counter(label)
+            progress.update(0, completed=count)
+    finally:
+        if progress is not None:
+            progress.stop()
+
+
+def _sentence_counter(label: str) -> Any:
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.completed:,.0f} sentences"),
+        TimeElapsedColumn(),
+    )
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    progress.add_task(label, total=None)
+    progress.start()
+    return progress

@@ -1,0 +1,93 @@
+"""`longarc stats`: what treebanks are like, and what each transition system makes of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from longarc.cli.inputs import Encoding, SkipInvalid, read_sentences, with_progress
+
+if TYPE_CHECKING:
+    from longarc.evaluation.treebank_stats import TreebankStats
+
+
+def stats(
+    treebanks: Annotated[
+        list[str], typer.Argument(help="CoNLL-U, CoNLL-X or JSON lines; - is standard input.")
+    ],
+    encoding: Encoding = "utf-8",
+    skip_invalid: SkipInvalid = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            help="Draw sentence length against transitions per system to this file (.svg, .png or .pdf)."
+        ),
+    ] = None,
+) -> None:
+    """Show sizes, non-projectivity, and how each transition system fares, following its oracle.
+
+    "Represented" are the sentences whose whole tree a system can build; "arcs recovered" are the arcs that come back
+    when the oracle's transitions are replayed. Transitions are counted with the artificial root, as in the paper.
+    """
+    from longarc.evaluation.treebank_stats import treebank_stats
+    from longarc.trees.structure import require_tree
+
+    if plot is not None:
+        from longarc.evaluation.plots import require_matplotlib
+
+        require_matplotlib()
+    found: dict[str, TreebankStats] = {}
+    for path in treebanks:
+        sentences = read_sentences(path, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
+        found[path] = treebank_stats(with_progress(sentences, path))
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {"treebanks": [{"file": path, **result.as_dict()} for path, result in found.items()]},
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
+    else:
+        for path, result in found.items():
+            _print_tables(path, result.as_dict())
+    if plot is not None:
+        from longarc.evaluation.plots import plot_transitions
+
+        plot_transitions(found, plot)
+
+
+def _print_tables(path: str, figures: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=path, title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("sentences", f"{figures['sentences']:,}")
+    table.add_row("words", f"{figures['words']:,}")
+    table.add_row("words per sentence", f"{figures['words_per_sentence']:.2f}")
+    table.add_row("longest sentence", f"{figures['longest_sentence']:,}")
+    table.add_row("relations", f"{figures['relations']:,}")
+    for key in ("nonprojective_arcs", "nonprojective_sentences", "several_roots"):
+        name = key.replace("nonprojective", "non-projective").replace("_", " ")
+        table.add_row(name, f"{figures[key]:,} ({figures[key + '_percent']:.2f} %)")
+    table.add_row("largest gap degree", max(figures["gap_degrees"], key=int, default="0"))
+    table.add_row("multiword tokens", f"{figures['multiword_tokens']:,}")
+    table.add_row("empty nodes", f"{figures['empty_nodes']:,}")
+    systems = Table()
+    for heading in ("system", "transitions per sentence", "represented sentences %", "arcs recovered %"):
+        systems.add_column(heading, justify="left" if heading == "system" else "right")
+    for name, system in figures["systems"].items():
+        systems.add_row(
+            name,
+            f"{system['transitions_per_sentence']:.2f}",
+            f"{system['representable_sentences_percent']:.2f}",
+            f"{system['arcs_recovered_percent']:.2f}",
+        )
+    console = Console()
+    console.print(table, systems, sep="\n")

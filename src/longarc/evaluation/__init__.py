@@ -1,0 +1,1 @@
+"""Counting and scoring: what a treebank is like, and how well trees agree."""

@@ -1,0 +1,50 @@
+"""Pictures, drawn with matplotlib, which only these functions need (`pip install 'longarc[plot]'`)."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from longarc.data.files import open_output
+from longarc.errors import LongarcError
+from longarc.evaluation.treebank_stats import TreebankStats
+
+# Okabe & Ito's colours, which people with colour-blindness can tell apart.
+COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+FORMATS = (".svg", ".png", ".pdf")
+
+
+def require_matplotlib() -> None:
+    """Says what to install when matplotlib is not there."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise LongarcError("pictures need matplotlib", "Install it with: pip install 'longarc[plot]'")
+
+
+def plot_transitions(stats: Mapping[str, TreebankStats], target: Path) -> None:
+    """Draws the mean number of transitions of sentences of each length, a line per system, over all treebanks."""
+    require_matplotlib()
+    if target.suffix not in FORMATS:
+        raise LongarcError(f"{target}: unknown kind of picture", f"Use one of {', '.join(FORMATS)}.")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    words = np.array([n for treebank in stats.values() for n in treebank.words])
+    lengths = np.unique(words)
+    names = next(iter(stats.values())).systems
+    for name, colour, marker in zip(names, COLOURS, MARKERS, strict=True):
+        taken = np.array([n for treebank in stats.values() for n in treebank.systems[name].transitions])
+        means = [taken[words == length].mean() for length in lengths]
+        axes.plot(lengths, means, marker=marker, markersize=3, linewidth=1, color=colour, label=name)
+    axes.set_xlabel("words in the sentence")
+    axes.set_ylabel("transitions (mean)")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    with open_output(target) as stream:
+        figure.savefig(stream, format=target.suffix[1:], dpi=150)
