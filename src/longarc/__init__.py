@@ -1,4 +1,4 @@
-"""Longarc: a dependency parser that is non-projective by nature, fast on a plain CPU, and loses nothing of its input."""
+"""Longarc: a dependency parser that is non-projective by nature, fast on a plain CPU, lossless on its input."""
 
 from __future__ import annotations
 

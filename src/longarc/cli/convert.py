@@ -33,9 +33,7 @@ def convert(
     source: Annotated[str, typer.Argument(metavar="IN", help="The file to read; - is standard input.")],
     target: Annotated[
         str,
-        typer.Argument(
-            metavar="OUT", help=".conllu, .conll (CoNLL-X) or .jsonl, also with .gz or .xz; or -."
-        ),
+        typer.Argument(metavar="OUT", help=".conllu, .conll (CoNLL-X) or .jsonl, also with .gz or .xz; or -."),
     ],
     from_format: Annotated[
         FileFormat | None, typer.Option("--from", help="The input's format, where it cannot be told.")

@@ -17,8 +17,7 @@ from longarc.errors import LongarcError
 app = typer.Typer(
     name="longarc",
     help="Non-projective dependency parsing: look at treebanks, follow transition systems, convert files.",
-    epilog="Every FILE may be - for standard input and may be compressed (.gz, .xz). "
-    "Try: longarc stats train.conllu",
+    epilog="Every FILE may be - for standard input and may be compressed (.gz, .xz). Try: longarc stats train.conllu",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -29,9 +29,7 @@ def oracle(
     ] = False,
     without_root: Annotated[
         bool,
-        typer.Option(
-            "--without-root", help="Leave the artificial root out, as the paper's figures do (Covington)."
-        ),
+        typer.Option("--without-root", help="Leave the artificial root out, as the paper's figures do (Covington)."),
     ] = False,
     encoding: Encoding = "utf-8",
     skip_invalid: SkipInvalid = False,
@@ -56,9 +54,7 @@ def oracle(
             crossing += definition.projective and not is_projective(sentence.heads)
     finally:
         if crossing:
-            typer.echo(
-                f"longarc: {crossing} non-projective sentences: {system} cannot build all arcs", err=True
-            )
+            typer.echo(f"longarc: {crossing} non-projective sentences: {system} cannot build all arcs", err=True)
 
 
 def _derivation(system: Any, sentence: Sentence, show_states: bool, options: dict[str, Any]) -> list[str]:

@@ -15,17 +15,13 @@ if TYPE_CHECKING:
 
 
 def stats(
-    treebanks: Annotated[
-        list[str], typer.Argument(help="CoNLL-U, CoNLL-X or JSON lines; - is standard input.")
-    ],
+    treebanks: Annotated[list[str], typer.Argument(help="CoNLL-U, CoNLL-X or JSON lines; - is standard input.")],
     encoding: Encoding = "utf-8",
     skip_invalid: SkipInvalid = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(
-            help="Draw sentence length against transitions per system to this file (.svg, .png or .pdf)."
-        ),
+        typer.Option(help="Draw sentence length against transitions per system to this file (.svg, .png or .pdf)."),
     ] = None,
 ) -> None:
     """Show sizes, non-projectivity, and how each transition system fares, following its oracle.

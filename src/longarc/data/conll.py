@@ -28,9 +28,10 @@ MAX_LINE = 1_000_000
 """Characters in a line; a longer one is taken for something that is not a treebank."""
 MAX_SENTENCE_LINES = 100_000
 
-UNIVERSAL_TAGS = frozenset(
-    "ADJ ADP ADV AUX CCONJ CONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _".split()
-)
+UNIVERSAL_TAGS = {
+    *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART"),
+    *("PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X", "_"),
+}
 
 _IDS = [str(i) for i in range(2048)]
 _HEADS = {"_": NO_HEAD, **{text: number for number, text in enumerate(_IDS)}}
@@ -151,9 +152,7 @@ class SentenceReader(Iterator[Sentence]):
         """The sentence that the lines make; None where it is invalid and invalid ones are to be skipped."""
         try:
             if len(lines) > MAX_SENTENCE_LINES:  # those that followed were dropped
-                raise RowError(
-                    MAX_SENTENCE_LINES, f"no blank line within {MAX_SENTENCE_LINES:,} lines", _NOT_CONLL
-                )
+                raise RowError(MAX_SENTENCE_LINES, f"no blank line within {MAX_SENTENCE_LINES:,} lines", _NOT_CONLL)
             if suspicious:
                 _find_odd_line(lines, self.encoding)
             start = 0
@@ -177,9 +176,7 @@ class SentenceReader(Iterator[Sentence]):
         return sentence
 
 
-_NOT_CONLL = (
-    "Is this a CoNLL-U or CoNLL-X file: ten columns separated by tabs, a blank line after each sentence?"
-)
+_NOT_CONLL = "Is this a CoNLL-U or CoNLL-X file: ten columns separated by tabs, a blank line after each sentence?"
 
 
 def _require_ascii_compatible(encoding: str) -> None:
@@ -187,9 +184,7 @@ def _require_ascii_compatible(encoding: str) -> None:
         compatible = "\n\t#09".encode(encoding) == b"\n\t#09"
         codecs.lookup(encoding)
     except LookupError:
-        raise LongarcError(
-            f"unknown encoding {encoding!r}", "Try utf-8, latin-1, cp1252 or koi8-r."
-        ) from None
+        raise LongarcError(f"unknown encoding {encoding!r}", "Try utf-8, latin-1, cp1252 or koi8-r.") from None
     if not compatible:
         raise LongarcError(
             f"files in {encoding} cannot be read as they are",

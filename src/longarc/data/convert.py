@@ -32,9 +32,7 @@ def to_conllx(sentence: Sentence) -> Sentence:
         misc = dict(item.partition("=")[::2] for item in word[MISC].split("|"))
         row = [field.replace(" ", "_") for field in word[:DEPS]]
         rows.append([*row, misc.get("PHEAD", "_"), misc.get("PDEPREL", "_")])
-    return Sentence(
-        rows, newline=sentence.newline, trail=sentence.newline * 2, format="conllx", line=sentence.line
-    )
+    return Sentence(rows, newline=sentence.newline, trail=sentence.newline * 2, format="conllx", line=sentence.line)
 
 
 def lost_in_conllx(sentence: Sentence) -> Counter[str]:

@@ -35,11 +35,9 @@ def open_input(source: Source) -> BinaryIO:
             raw: BinaryIO = sys.stdin.buffer
         else:
             try:
-                raw = Path(source).open("rb")
+                raw = Path(source).open("rb")  # noqa: SIM115 (whoever asked closes it)
             except IsADirectoryError:
-                raise LongarcError(
-                    f"{source}: is a folder", "Name a file, or - for standard input."
-                ) from None
+                raise LongarcError(f"{source}: is a folder", "Name a file, or - for standard input.") from None
             except OSError as error:
                 raise LongarcError(f"{source}: cannot be read: {error.strerror}") from None
     else:
@@ -49,8 +47,8 @@ def open_input(source: Source) -> BinaryIO:
     if start.startswith(GZIP_MAGIC):
         return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
     if start == XZ_MAGIC:
-        return cast(BinaryIO, lzma.LZMAFile(cast(BinaryIO, buffered)))
-    return cast(BinaryIO, buffered)
+        return cast(BinaryIO, lzma.LZMAFile(buffered))
+    return buffered
 
 
 def read_chunks(source: Source, size: int = 1 << 20) -> Iterator[bytes]:

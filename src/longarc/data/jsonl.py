@@ -124,8 +124,6 @@ def _lines(source: Source, name: str) -> Iterator[bytes]:
             rest = b""
         rest += last
         if len(rest) > MAX_LINE_BYTES:
-            raise InputError(
-                name, number + 1, f"a line of more than {MAX_LINE_BYTES:,} bytes", "Is this JSON lines?"
-            )
+            raise InputError(name, number + 1, f"a line of more than {MAX_LINE_BYTES:,} bytes", "Is this JSON lines?")
     if rest:
         yield rest

@@ -15,7 +15,8 @@ def usable(scores: Scores) -> Scores:
     if np.isfinite(scores).all():
         return scores
     limits = np.finfo(scores.dtype)
-    return np.asarray(np.nan_to_num(scores, nan=limits.min, posinf=limits.max, neginf=limits.min))
+    low, high = float(limits.min), float(limits.max)
+    return np.asarray(np.nan_to_num(scores, nan=low, posinf=high, neginf=low))
 
 
 def best_choices(system: TransitionSystem[Any], state: State, scores: Scores) -> Ints:

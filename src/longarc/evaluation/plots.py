@@ -36,10 +36,20 @@ def plot_transitions(stats: Mapping[str, TreebankStats], target: Path) -> None:
     words = np.array([n for treebank in stats.values() for n in treebank.words])
     lengths = np.unique(words)
     names = next(iter(stats.values())).systems
-    for name, colour, marker in zip(names, COLOURS, MARKERS, strict=True):
+    # Systems that take equally many transitions lie on each other: the later ones are drawn broader and below.
+    for rank, (name, colour, marker) in enumerate(zip(names, COLOURS, MARKERS, strict=True)):
         taken = np.array([n for treebank in stats.values() for n in treebank.systems[name].transitions])
         means = [taken[words == length].mean() for length in lengths]
-        axes.plot(lengths, means, marker=marker, markersize=3, linewidth=1, color=colour, label=name)
+        axes.plot(
+            lengths,
+            means,
+            marker=marker,
+            markersize=3 + rank,
+            linewidth=1 + rank,
+            zorder=10 - rank,
+            color=colour,
+            label=name,
+        )
     axes.set_xlabel("words in the sentence")
     axes.set_ylabel("transitions (mean)")
     axes.set_xlim(left=0)

@@ -14,8 +14,7 @@ from longarc.transitions.nl_covington import NLCovington
 from longarc.transitions.system import TransitionSystem
 
 SYSTEMS: dict[str, TransitionSystem[Any]] = {
-    system.name: system
-    for system in (Covington(), NLCovington(), ArcSwift(), ArcEager(), ArcStandard(), ArcHybrid())
+    system.name: system for system in (Covington(), NLCovington(), ArcSwift(), ArcEager(), ArcStandard(), ArcHybrid())
 }
 
 
@@ -24,6 +23,4 @@ def get_system(name: str) -> TransitionSystem[Any]:
     try:
         return SYSTEMS[name]
     except KeyError:
-        raise LongarcError(
-            f"unknown transition system {name!r}", f"Choose one of {', '.join(SYSTEMS)}."
-        ) from None
+        raise LongarcError(f"unknown transition system {name!r}", f"Choose one of {', '.join(SYSTEMS)}.") from None

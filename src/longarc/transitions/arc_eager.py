@@ -1,5 +1,5 @@
-"""Arc-eager (Nivre 2003): arcs between the top of the stack and the first word of the buffer, right arcs as soon as both
-words are seen; Reduce pops a word that has its head.
+"""Arc-eager (Nivre 2003): arcs between the top of the stack and the first word of the buffer, right arcs as soon as
+both words are seen; Reduce pops a word that has its head.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Arc-standard (Nivre 2004): arcs between the two topmost words of the stack, each word attached when it is complete."""
+"""Arc-standard (Nivre 2004): arcs between the two topmost words of the stack, a word attached when it is complete."""
 
 from __future__ import annotations
 

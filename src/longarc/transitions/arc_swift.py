@@ -1,7 +1,7 @@
 """Arc-swift (Qi & Manning 2017): arc-eager with its Reduce transitions folded into non-local arcs.
 
-Right-Arc_k attaches the first word of the buffer to the k-th word of the stack from the top, popping the words above it,
-which must have heads; Left-Arc attaches the topmost headless word of the stack to the first word of the buffer.
+Right-Arc_k attaches the first word of the buffer to the k-th word of the stack from the top, popping the words above
+it, which must have heads; Left-Arc attaches the topmost headless word of the stack to the first word of the buffer.
 """
 
 from __future__ import annotations

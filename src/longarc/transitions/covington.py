@@ -1,5 +1,5 @@
-"""Covington's non-projective algorithm (Covington 2001) as a transition system (Nivre 2008): Shift, No-Arc, Left-Arc and
-Right-Arc between i, the last word of λ1, and j, the first word of the buffer; O(n²) transitions.
+"""Covington's non-projective algorithm (Covington 2001) as a transition system (Nivre 2008): Shift, No-Arc, Left-Arc
+and Right-Arc between i, the last word of λ1, and j, the first word of the buffer; O(n²) transitions.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ class Covington(CovingtonFamily):
 
     def legal(self, state: CovingtonState) -> Mask:
         at_i = state.rows, np.maximum(state.left, 0)
-        left, right = legal_arcs(
-            state, state.left[:, None], state.heads[at_i][:, None], state.tree[at_i][:, None]
-        )
+        left, right = legal_arcs(state, state.left[:, None], state.heads[at_i][:, None], state.tree[at_i][:, None])
         no_arc = state.buffer_left & (state.left >= state.first)
         return np.stack([state.buffer_left, no_arc, left[:, 0], right[:, 0]], axis=1)
 

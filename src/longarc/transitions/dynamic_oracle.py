@@ -1,7 +1,7 @@
 """The loss of Covington and NL-Covington configurations (Gómez-Rodríguez & Fernández-González 2015).
 
-The loss is the number of gold arcs that no continuation can build any more, given the arcs already there. It is exact for
-both systems, since NL-Covington's transitions are concatenations of Covington's.
+The loss is the number of gold arcs that no continuation can build any more, given the arcs already there. It is exact
+for both systems, since NL-Covington's transitions are concatenations of Covington's.
 """
 
 from __future__ import annotations

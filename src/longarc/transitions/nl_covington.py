@@ -1,7 +1,7 @@
 """NL-Covington: Covington's algorithm with non-local transitions (Fernández-González & Gómez-Rodríguez 2018).
 
-Left-Arc_k and Right-Arc_k link j, the first word of the buffer, with the k-th word of λ1 from the right and move k words
-to λ2 at once; No-Arc is gone. A tree over n words takes exactly 2n transitions.
+Left-Arc_k and Right-Arc_k link j, the first word of the buffer, with the k-th word of λ1 from the right and move k
+words to λ2 at once; No-Arc is gone. A tree over n words takes exactly 2n transitions.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class StackState(State):
 
     def without_pending_dependents(self, word: Ints, gold: Ints) -> Mask:
         """[batch] whether `word` [batch] has all its gold dependents."""
-        return ~((gold == word[:, None]) & (self.heads == NO_HEAD)).any(axis=1)
+        return np.asarray(~((gold == word[:, None]) & (self.heads == NO_HEAD)).any(axis=1))
 
 
 class StackSystem(TransitionSystem[StackState]):

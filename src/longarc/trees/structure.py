@@ -40,7 +40,7 @@ def root_children(heads: Heads) -> int:
 def is_tree(heads: Heads, *, single_root: bool = False) -> bool:
     """Whether every word has a head within the sentence and no word is its own ancestor (and one child of 0)."""
     n = len(heads) - 1
-    if n and not (0 <= heads[1:].min() and heads[1:].max() <= n):
+    if n and not (heads[1:].min() >= 0 and heads[1:].max() <= n):
         return False
     return not find_cycle(heads) and (not single_root or root_children(heads) == 1)
 
@@ -49,9 +49,7 @@ def require_tree(sentence: Sentence) -> None:
     """A check for the reader: refuses a sentence whose HEAD column is not a tree."""
     heads = sentence.heads
     if (missing := np.flatnonzero(heads[1:] == NO_HEAD)).size:
-        raise _error(
-            sentence, int(missing[0]), "HEAD is _: the word has no head", "A complete tree is needed here."
-        )
+        raise _error(sentence, int(missing[0]), "HEAD is _: the word has no head", "A complete tree is needed here.")
     _require_acyclic(sentence, heads)
 
 
@@ -114,7 +112,7 @@ def crossing_arcs(heads: Heads) -> Mask:
     nodes = np.arange(len(heads))
     low = np.minimum(heads, nodes)[:, None]
     high = np.maximum(heads, nodes)[:, None]
-    crosses = (low < low.T) & (low.T < high) & (high < high.T)
+    crosses = (low < low.T) & (high > low.T) & (high < high.T)
     has_head = heads >= 0
     return np.asarray((crosses | crosses.T) & has_head[:, None] & has_head[None, :])
 
