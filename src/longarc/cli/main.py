@@ -12,6 +12,7 @@ from longarc import __version__
 from longarc.cli.convert import convert
 from longarc.cli.oracle import oracle
 from longarc.cli.stats import stats
+from longarc.cli.train import train
 from longarc.errors import LongarcError
 
 app = typer.Typer(
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.command()(stats)
 app.command()(oracle)
 app.command()(convert)
+app.command()(train)
 
 
 def _print_version(wanted: bool) -> None:

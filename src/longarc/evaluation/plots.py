@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -58,3 +59,32 @@ def plot_transitions(stats: Mapping[str, TreebankStats], target: Path) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     with open_output(target) as stream:
         figure.savefig(stream, format=target.suffix[1:], dpi=150)
+
+
+def plot_learning_curve(history: Sequence[Mapping[str, Any]], target: Path) -> None:
+    """Draws the training loss, and the development scores where there are any, epoch by epoch."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    epochs = [entry["epoch"] for entry in history]
+    axes.plot(epochs, [entry["loss"] for entry in history], color="0.4", linestyle="--", label="loss (left)")
+    axes.set_xlabel("epoch")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_ylabel("training loss per sentence")
+    axes.set_ylim(bottom=0)
+    lines, labels = axes.get_legend_handles_labels()
+    if "dev_las" in history[0]:
+        scores = axes.twinx()
+        scores.set_ylabel("development score, %")
+        for key, name, colour, marker in zip(
+            ("uas", "las", "tags"), ("UAS", "LAS", "tags"), COLOURS, MARKERS, strict=False
+        ):
+            values = [entry[f"dev_{key}"] for entry in history]
+            scores.plot(epochs, values, color=colour, marker=marker, markersize=3, linewidth=1, label=name)
+        more_lines, more_labels = scores.get_legend_handles_labels()
+        lines, labels = lines + more_lines, labels + more_labels
+    axes.legend(lines, labels, frameon=False, loc="center right")
+    with open_output(target) as stream:
+        figure.savefig(stream, format=target.suffix[1:])

@@ -1,0 +1,57 @@
+"""A bidirectional LSTM for batches of padded sentences.
+
+Each direction is a plain LSTM over padded sequences, the backward one over reversed sentences, so that padding always
+comes last and never reaches a word. Torch's packed sequences would do the same much more slowly in training: there, each
+time step's gradient is added to a tensor of the whole batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class BiLSTM(nn.Module):
+    """Several layers, each reading both directions of the one below."""
+
+    def __init__(self, inputs: int, size: int, layers: int) -> None:
+        super().__init__()
+        widths = [inputs] + [2 * size] * (layers - 1)
+        self.forwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
+        self.backwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
+
+    def forward(self, x: Tensor, reversal: Tensor) -> Tensor:
+        """x: [N, batch, inputs]; reversal: see `reversal_of`. Gives [N, batch, 2 · size]."""
+        for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
+            there, _ = forwards(x)
+            back, _ = backwards(_reverse(x, reversal))
+            x = torch.cat([there, _reverse(back, reversal)], dim=-1)
+        return x
+
+
+def reversal_of(lengths: Tensor, nodes: int) -> Tensor:
+    """[N · batch] from where each place of a [N, batch] tensor takes its value when every sentence is turned round."""
+    time = torch.arange(nodes).unsqueeze(1)
+    turned = torch.where(time < lengths, lengths - 1 - time, time)
+    return (turned * len(lengths) + torch.arange(len(lengths))).view(-1)
+
+
+def _reverse(x: Tensor, reversal: Tensor) -> Tensor:
+    reordered: Tensor = _Reorder.apply(x.reshape(-1, x.shape[-1]), reversal)
+    return reordered.view(x.shape)
+
+
+class _Reorder(torch.autograd.Function):
+    """Takes rows in another order that is its own inverse; so the gradient goes back by the same order."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, order: Tensor) -> Tensor:
+        ctx.save_for_backward(order)
+        return x.index_select(0, order)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        (order,) = ctx.saved_tensors
+        return gradient.index_select(0, order), None

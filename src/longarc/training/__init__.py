@@ -1,0 +1,1 @@
+"""From a treebank to a model: configuration, training loop, checkpoints."""

@@ -1,0 +1,60 @@
+"""Training states and weights on disk: safetensors, written under a temporary name and renamed; no code, no pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from longarc.data.files import open_output
+from longarc.errors import LongarcError
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
+    """Writes tensors and anything that JSON can hold beside them."""
+    contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    with open_output(path) as stream:
+        stream.write(save(contiguous, metadata={"longarc": json.dumps(metadata)}))
+
+
+def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Reads what `save_tensors` wrote."""
+    try:
+        with safe_open(path, framework="pt") as stream:
+            tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118 (not a dict)
+            return tensors, json.loads((stream.metadata() or {})["longarc"])
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise LongarcError(f"{path}: not a checkpoint that can be read: {error}") from None
+
+
+def training_state(network: torch.nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """All tensors that the next step depends on: weights, the optimiser's moments, the random generator."""
+    tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
+    for index, state in optimizer.state_dict()["state"].items():
+        for name, value in state.items():
+            tensors[f"optimizer.{index}.{name}"] = torch.as_tensor(value)
+    tensors["random"] = torch.get_rng_state()
+    return tensors
+
+
+def restore_training_state(
+    tensors: dict[str, Tensor], network: torch.nn.Module, optimizer: torch.optim.Optimizer
+) -> None:
+    """Puts back what `training_state` gave."""
+    network.load_state_dict(_below("network.", tensors))
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in _below("optimizer.", tensors).items():
+        index, _, key = name.partition(".")
+        state.setdefault(int(index), {})[key] = tensor
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+    torch.set_rng_state(tensors["random"])
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

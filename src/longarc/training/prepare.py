@@ -1,0 +1,150 @@
+"""From treebank and configuration to a network with its vocabularies and examples, ready to be trained."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from longarc.data.sentence import Sentence
+from longarc.data.vectors import WordVectors, read_vectors
+from longarc.data.vocabulary import Words
+from longarc.errors import LongarcError
+from longarc.model.network import Network, NetworkSize
+from longarc.training.configuration import Configuration
+from longarc.training.examples import (
+    Example,
+    Vocabularies,
+    check_lengths,
+    count_forms,
+    has_single_root,
+    label_vocabularies,
+    make_examples,
+    training_trees,
+)
+from longarc.training.predict import Predictor
+from longarc.transitions import get_system
+
+EPOCHS, SMALL_TREEBANK_EPOCHS = 10, 30
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that the training loop needs."""
+
+    configuration: Configuration
+    vocabularies: Vocabularies
+    single_root: bool
+    network: Network
+    examples: list[Example]
+    epochs: int
+    fingerprint: str
+    """Of data and configuration: a checkpoint belongs to one of these."""
+
+    def predictor(self) -> Predictor:
+        """The network in its present state as a parser."""
+        return Predictor(self.network, self.vocabularies, self.configuration, self.single_root)
+
+    def description(self) -> dict[str, Any]:
+        """What must be known to use the weights: configuration and vocabularies."""
+        return {
+            "configuration": self.configuration.as_dict(),
+            "single_root": self.single_root,
+            "words": self.vocabularies.words.forms,
+            "trained_words": self.vocabularies.words.trained,
+            "tags": self.vocabularies.tags.names,
+            "fine_tags": self.vocabularies.fine_tags.names,
+            "relations": self.vocabularies.relations.names,
+        }
+
+
+def prepare(
+    configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], vectors: Path | None
+) -> Prepared:
+    """Builds vocabularies, network and examples; the network's first weights depend on the seed alone."""
+    if not train:
+        raise LongarcError("the training file has no sentences")
+    check_lengths(train)
+    trees = training_trees(configuration, train)
+    counts = count_forms(train)
+    found = None
+    if vectors is not None:
+        wanted = counts.keys() | count_forms(dev).keys()
+        found = read_vectors(vectors, wanted | {form.lower() for form in wanted}, configuration.vectors_limit)
+        found = found.standardised()
+        configuration = configuration.updated({"word_dimensions": found.vectors.shape[1]}, str(vectors))
+    words = Words.build(counts, configuration.min_count, found.words if found else [])
+    vocabularies = Vocabularies(words, *label_vocabularies(train, trees))
+    single_root = has_single_root(configuration, train)
+    size = sum(map(len, train))
+    epochs = configuration.epochs or (SMALL_TREEBANK_EPOCHS if size < configuration.small_treebank else EPOCHS)
+    torch.manual_seed(configuration.seed)
+    network = Network(network_size(configuration, vocabularies))
+    initialise_words(network, words, found, configuration.seed)
+    return Prepared(
+        configuration,
+        vocabularies,
+        single_root,
+        network,
+        make_examples(configuration, vocabularies, train, trees, single_root),
+        epochs,
+        _fingerprint(configuration, train, dev, found),
+    )
+
+
+def network_size(configuration: Configuration, vocabularies: Vocabularies) -> NetworkSize:
+    """The shapes that a configuration and its vocabularies ask for."""
+    system = get_system(configuration.system)
+    return NetworkSize(
+        words=len(vocabularies.words),
+        trained_words=vocabularies.words.trained,
+        tags=len(vocabularies.tags),
+        fine_tags=len(vocabularies.fine_tags) if configuration.fine_tags else 0,
+        relations=len(vocabularies.relations),
+        has_no_arc=system.has_no_arc,
+        has_reduce=system.has_reduce,
+        word_dimensions=configuration.word_dimensions,
+        lstm_layers=configuration.lstm_layers,
+        lstm_size=configuration.lstm_size,
+        parser_reads_words=configuration.parser_input == "words",
+        tag_dimensions=configuration.tag_dimensions,
+        merge_dimensions=configuration.merge_dimensions,
+        pair_dimensions=configuration.pair_dimensions,
+        dropout=configuration.dropout,
+        word_dropout=configuration.word_dropout,
+    )
+
+
+def initialise_words(network: Network, words: Words, vectors: WordVectors | None, seed: int) -> None:
+    """Vectors go to the fixed table, a word without one takes that of its lower-cased form, the rest is random."""
+    numbers: dict[str, int] = {} if vectors is None else {word: i for i, word in enumerate(vectors.words)}
+    rows = np.array([numbers.get(form, numbers.get(form.lower(), -1)) for form in words.forms])
+    rows[:2] = -1
+    embedding = network.embedding
+    if vectors is not None:
+        found: NDArray[np.bool_] = rows >= 0
+        embedding.fixed[torch.from_numpy(found)] = torch.from_numpy(vectors.vectors[rows[found]])
+    generator = torch.Generator().manual_seed(seed)
+    without = torch.from_numpy(rows[: words.trained] < 0)
+    with torch.no_grad():
+        embedding.trained.copy_(torch.randn(embedding.trained.shape, generator=generator) * without.unsqueeze(-1))
+
+
+def _fingerprint(
+    configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], vectors: WordVectors | None
+) -> str:
+    digest = hashlib.sha256(json.dumps(configuration.as_dict(), sort_keys=True).encode())
+    for sentences in (train, dev):
+        digest.update(str(len(sentences)).encode())
+        for sentence in sentences:
+            digest.update(sentence.to_conll().encode())
+    if vectors is not None:
+        digest.update(vectors.vectors.tobytes())
+    return digest.hexdigest()
