@@ -12,11 +12,12 @@ import argparse
 import json
 import statistics
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from longarc import read_all
 from longarc.training.configuration import preset
@@ -76,7 +77,7 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def full_step(prepared: Prepared):  # type: ignore[no-untyped-def]
+def full_step(prepared: Prepared) -> Callable[[Batch], None]:
     """A training step as the training loop does it."""
     network = prepared.network
     optimizer = torch.optim.Adam(network.parameters())
@@ -85,24 +86,26 @@ def full_step(prepared: Prepared):  # type: ignore[no-untyped-def]
         network.train()
         loss = batch_loss(network(batch.words, batch.lengths), batch)
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
     return step
 
 
-def bare_blocks_step(prepared: Prepared):  # type: ignore[no-untyped-def]
+def bare_blocks_step(prepared: Prepared) -> Callable[[Batch], None]:
     """The two BiLSTM blocks on random input of the same shapes, with the simplest of losses."""
     size = prepared.network.size
-    shapes = [block.forwards[0].input_size for block in (prepared.network.tagger_lstm, prepared.network.parser_lstm)]
+    network = prepared.network
+    shapes = [block.input_size for block in (network.tagger_lstm, network.parser_lstm)]
     blocks = [nn.LSTM(width, size.lstm_size, size.lstm_layers, bidirectional=True) for width in shapes]
     optimizer = torch.optim.Adam([parameter for block in blocks for parameter in block.parameters()])
 
     def step(batch: Batch) -> None:
         optimizer.zero_grad()
         for block, width in zip(blocks, shapes, strict=True):
-            x = torch.ones(*batch.words.T.shape, width, requires_grad=True)
-            block(x)[0].sum().backward()
+            x = torch.ones((*batch.words.T.shape, width), requires_grad=True)
+            read: Tensor = block(x)[0]
+            read.sum().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
     return step

@@ -55,7 +55,7 @@ def convert(
     skip_invalid: SkipInvalid = False,
 ) -> None:
     """Convert a treebank; what both formats have comes over unchanged, byte for byte within one format."""
-    from longarc.data.conll import encode
+    from longarc.data.conll import encode, require_ascii_compatible
     from longarc.data.convert import lost_in_conllx, to_conllu, to_conllx
     from longarc.data.files import open_output
     from longarc.data.jsonl import to_json
@@ -77,6 +77,7 @@ def convert(
         sentences = _transformed(sentences, projectivize)
     lost: Counter[str] = Counter()
     out_encoding = output_encoding or ("utf-8" if wanted == FileFormat.jsonl or reads_json else encoding)
+    require_ascii_compatible(out_encoding)
     same_format = True
     with open_output(target) as stream:
         for sentence in sentences:
@@ -90,8 +91,11 @@ def convert(
                     sentence = to_conllx(sentence)
                 text = (to_conllu(sentence) if goal == "conllu" else sentence).to_conll()
             stream.write(encode(text, out_encoding))
-        if same_format and wanted != FileFormat.jsonl:
-            stream.write(encode(getattr(reader, "tail", ""), out_encoding))
+        tail = getattr(reader, "tail", "")
+        if wanted == FileFormat.conllx and getattr(reader, "format", "") == "conllu":
+            lost += Counter(comments=sum(line.startswith("#") for line in tail.split("\n")))
+        elif same_format and wanted != FileFormat.jsonl:
+            stream.write(encode(tail, out_encoding))
     if lost:
         listed = ", ".join(f"{count:,} {what}" for what, count in lost.items())
         typer.echo(f"longarc: CoNLL-X has no place for these, they were left out: {listed}", err=True)

@@ -33,9 +33,9 @@ def stats(
     from longarc.trees.structure import require_tree
 
     if plot is not None:
-        from longarc.evaluation.plots import require_matplotlib
+        from longarc.evaluation.plots import check_picture
 
-        require_matplotlib()
+        check_picture(plot)
     found: dict[str, TreebankStats] = {}
     for path in treebanks:
         sentences = read_sentences(path, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)

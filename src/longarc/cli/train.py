@@ -128,17 +128,13 @@ def _train(
     resume: bool,
     threads: int | None,
 ) -> None:
-    import torch
-
     from longarc.cli.train_progress import TrainingProgress
     from longarc.data.files import open_output
     from longarc.training.prepare import prepare
-    from longarc.training.threads import available_cores
+    from longarc.training.threads import set_up_torch
     from longarc.training.trainer import DESCRIPTION, Interrupted, Trainer, write_log
 
-    torch.set_num_threads(threads or available_cores())
-    torch.use_deterministic_algorithms(True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    set_up_torch(threads)
     prepared = prepare(configuration, train_sentences, dev_sentences, vectors)
     with open_output(out / DESCRIPTION) as stream:
         stream.write(json.dumps(prepared.description(), ensure_ascii=False, indent=1).encode())

@@ -7,6 +7,7 @@ of the two a file is in is told from its first lines.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from longarc.data.sentence import (
     DEPS,
     HEAD,
     ID,
+    MISC,
     NO_HEAD,
     UPOS,
     Format,
@@ -81,7 +83,7 @@ class SentenceReader(Iterator[Sentence]):
         self.bytes_read = 0
         self._check = check
         self._on_invalid = on_invalid
-        _require_ascii_compatible(encoding)
+        require_ascii_compatible(encoding)
         self._sentences = self._read(source)
 
     def __next__(self) -> Sentence:
@@ -106,11 +108,14 @@ class SentenceReader(Iterator[Sentence]):
             terminated = not lines[-1]
             if terminated:
                 lines.pop()
-            suspicious |= odd or max(map(len, lines), default=0) > MAX_LINE
+            odd = odd or max(map(len, lines), default=0) > MAX_LINE
+            suspicious |= odd
+            last = number + len(lines)
             for number, line in enumerate(lines, number + 1):  # noqa: B020 (the count goes on from chunk to chunk)
-                blank = not line.strip(" \r")
+                blank = not line.strip(" \r") and len(line) <= MAX_LINE
                 if blank and has_rows:
-                    sentence = self._build(pending, first, "\n" + line + "\n", suspicious)
+                    ending = "\n" + line + ("\n" if terminated or number < last else "")
+                    sentence = self._build(pending, first, ending, suspicious)
                     if sentence is not None:
                         sentence.lead, mark = mark + sentence.lead, ""
                         yield sentence
@@ -118,20 +123,36 @@ class SentenceReader(Iterator[Sentence]):
                     continue
                 if len(pending) <= MAX_SENTENCE_LINES:
                     pending.append(line)
-                    has_rows = has_rows or not (blank or line[0] == "#")
+                has_rows = has_rows or not (blank or line[0] == "#")
         if has_rows or len(pending) > MAX_SENTENCE_LINES:
             sentence = self._build(pending, first, "\n" if terminated else "", suspicious)
             if sentence is not None:
                 sentence.lead, mark = mark + sentence.lead, ""
                 yield sentence
             pending = []
+        elif suspicious:
+            self._check_tail(pending, first)
         self.tail = mark + "\n".join(pending) + ("\n" if pending and terminated else "")
+
+    def _check_tail(self, lines: list[str], first: int) -> None:
+        """Refuses what would not come out of `tail` as it went in."""
+        try:
+            _find_odd_line(lines, self.encoding)
+        except RowError as error:
+            raise InputError(self.name, first + error.row, error.message, error.hint) from None
 
     def _whole_lines(self, source: Source) -> Iterator[bytes]:
         """Chunks that end with a line; of a line that is far too long only the start."""
         rest = b""
+        undecided = self._detect  # the format is told from a whole sentence at least
         for chunk in read_chunks(source):
             self.bytes_read += len(chunk)
+            if undecided and len(rest) + len(chunk) < 200_000:
+                rest += chunk
+                if not _END_OF_SENTENCE.search(rest):
+                    continue
+                chunk, rest = rest, b""
+            undecided = False
             end = chunk.rfind(b"\n") + 1
             if end:
                 yield rest + chunk[:end]
@@ -145,8 +166,12 @@ class SentenceReader(Iterator[Sentence]):
         """The chunk's text, and whether a closer look is needed to find what is wrong in it."""
         try:
             return chunk.decode(self.encoding), b"\0" in chunk
-        except UnicodeDecodeError:
+        except UnicodeError:
+            pass
+        try:
             return chunk.decode(self.encoding, errors="surrogateescape"), True
+        except UnicodeError:  # a codec that cannot go on after a wrong byte
+            raise InputError(self.name, 0, f"is not valid {self.encoding}", "Say which encoding it is in.") from None
 
     def _build(self, lines: list[str], first: int, ending: str, suspicious: bool) -> Sentence | None:
         """The sentence that the lines make; None where it is invalid and invalid ones are to be skipped."""
@@ -176,13 +201,20 @@ class SentenceReader(Iterator[Sentence]):
         return sentence
 
 
+_END_OF_SENTENCE = re.compile(rb"\S[^\n]*\n[ \r]*\n")
 _NOT_CONLL = "Is this a CoNLL-U or CoNLL-X file: ten columns separated by tabs, a blank line after each sentence?"
 
 
-def _require_ascii_compatible(encoding: str) -> None:
+_PROBE = bytes(range(1, 128)) + b"\\u"
+
+
+def require_ascii_compatible(encoding: str) -> None:
+    """Refuses encodings in which tabs, line ends and digits are not the bytes that they are in ASCII."""
     try:
-        compatible = "\n\t#09".encode(encoding) == b"\n\t#09"
         codecs.lookup(encoding)
+        compatible = _PROBE.decode(encoding) == _PROBE.decode("ascii") and "#".encode(encoding) == b"#"
+    except UnicodeError:
+        compatible = False
     except LookupError:
         raise LongarcError(f"unknown encoding {encoding!r}", "Try utf-8, latin-1, cp1252 or koi8-r.") from None
     if not compatible:
@@ -246,7 +278,7 @@ def check_ids(rows: list[list[str]]) -> list[list[str]]:
             empty_nodes = 0
             continue
         start, dash, end = identifier.partition("-")
-        if dash and start.isdecimal() and end.isdecimal():
+        if dash and start.isdecimal() and end.isdecimal() and len(identifier) < 20:
             if int(start) != len(words) + 1 or int(end) < int(start) or int(start) <= range_end:
                 raise RowError(number, f"multiword token {identifier} where word {len(words) + 1} is next")
             range_end = int(end)
@@ -304,6 +336,8 @@ def detect_format(text: str) -> Format:
             return "conllu"
         if row[DEPS].isdecimal():
             return "conllx"
+        if "=" in row[MISC]:
+            return "conllu"
         tags.add(row[UPOS])
     return "conllu" if tags <= UNIVERSAL_TAGS else "conllx"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
-from longarc.data.sentence import DEPREL, DEPS, FORM, MISC, Sentence, is_comment, is_empty_node, is_multiword
+from longarc.data.sentence import DEPS, MISC, Sentence, is_comment, is_empty_node, is_multiword
 
 PHEAD, PDEPREL = DEPS, MISC
 """CoNLL-X keeps the head and relation of a projective version of the tree where CoNLL-U has DEPS and MISC."""
@@ -16,7 +17,7 @@ def to_conllu(sentence: Sentence) -> Sentence:
         return sentence
     result = sentence.copy()
     for row in result.words:
-        projective = {"PHEAD": row[PHEAD], "PDEPREL": row[PDEPREL]}
+        projective = {"PHEAD": row[PHEAD], "PDEPREL": _escape(row[PDEPREL])}
         row[DEPS] = "_"
         row[MISC] = "|".join(f"{key}={value}" for key, value in projective.items() if value != "_") or "_"
     result.format = "conllu"
@@ -31,8 +32,17 @@ def to_conllx(sentence: Sentence) -> Sentence:
     for word in sentence.words:
         misc = dict(item.partition("=")[::2] for item in word[MISC].split("|"))
         row = [field.replace(" ", "_") for field in word[:DEPS]]
-        rows.append([*row, misc.get("PHEAD", "_"), misc.get("PDEPREL", "_")])
+        rows.append([*row, misc.get("PHEAD", "_"), _unescape(misc.get("PDEPREL", "_"))])
     return Sentence(rows, newline=sentence.newline, trail=sentence.newline * 2, format="conllx", line=sentence.line)
+
+
+def _escape(text: str) -> str:
+    """`|` separates attributes in MISC; within one it is `\\p`, as elsewhere in UD."""
+    return text.replace("\\", "\\\\").replace("|", "\\p")
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\([\\p])", lambda match: "|" if match[1] == "p" else "\\", text)
 
 
 def lost_in_conllx(sentence: Sentence) -> Counter[str]:
@@ -44,7 +54,7 @@ def lost_in_conllx(sentence: Sentence) -> Counter[str]:
     lost["multiword tokens"] = sum(map(is_multiword, sentence.rows))
     lost["empty nodes"] = sum(map(is_empty_node, sentence.rows))
     lost["DEPS values"] = sum(word[DEPS] != "_" for word in sentence.words)
-    lost["spaces in FORM or DEPREL"] = sum(" " in word[FORM] + word[DEPREL] for word in sentence.words)
+    lost["spaces in FORM, LEMMA or other columns"] = sum(" " in "".join(word[:DEPS]) for word in sentence.words)
     for word in sentence.words:
         keys = {item.partition("=")[0] for item in word[MISC].split("|")} - {"_", "PHEAD", "PDEPREL"}
         lost["MISC values"] += bool(keys)

@@ -6,11 +6,13 @@ import gzip
 import io
 import lzma
 import os
+import shutil
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from longarc.errors import InputError, LongarcError
 
@@ -28,22 +30,48 @@ def source_name(source: Source) -> str:
     return str(getattr(source, "name", "<stream>"))
 
 
-def open_input(source: Source) -> BinaryIO:
-    """Opens `source` for reading bytes; compressed data is recognised by its first bytes, whatever the name."""
-    if isinstance(source, (str, Path)):
-        if str(source) == "-":
-            raw: BinaryIO = sys.stdin.buffer
-        else:
-            try:
-                raw = Path(source).open("rb")  # noqa: SIM115 (whoever asked closes it)
-            except IsADirectoryError:
-                raise LongarcError(f"{source}: is a folder", "Name a file, or - for standard input.") from None
-            except OSError as error:
-                raise LongarcError(f"{source}: cannot be read: {error.strerror}") from None
-    else:
+@contextmanager
+def open_input(source: Source) -> Iterator[BinaryIO]:
+    """Opens `source` for reading bytes; compressed data is recognised by its first bytes, whatever the name.
+
+    What cannot be opened, or turns out to be damaged while the block reads it, is an error of the user's. A stream that
+    was given stays open afterwards.
+    """
+    name = source_name(source)
+    if not isinstance(source, (str, Path)):
         raw = source
-    buffered = raw if hasattr(raw, "peek") else io.BufferedReader(cast(io.RawIOBase, raw))
-    start = cast(io.BufferedReader, buffered).peek(len(XZ_MAGIC))[: len(XZ_MAGIC)]
+    elif str(source) == "-":
+        raw = sys.stdin.buffer
+    else:
+        try:
+            raw = Path(source).open("rb")  # noqa: SIM115 (closed below)
+        except IsADirectoryError:
+            raise LongarcError(f"{name}: is a folder", "Name a file, or - for standard input.") from None
+        except OSError as error:
+            raise LongarcError(f"{name}: cannot be read: {error.strerror}") from None
+    try:
+        yield _unpacked(raw)
+    except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
+        hint = "Is the file damaged or incomplete?"
+        raise InputError(name, 0, f"cannot be read to its end: {error}", hint) from None
+    finally:
+        if isinstance(source, (str, Path)) and str(source) != "-":
+            raw.close()
+
+
+def read_chunks(source: Source, size: int = 1 << 20) -> Iterator[bytes]:
+    """The bytes of `source` in chunks of at most `size`, as soon as they arrive."""
+    with open_input(source) as stream:
+        read = getattr(stream, "read1", stream.read)
+        while chunk := read(size):
+            yield chunk
+
+
+def _unpacked(raw: BinaryIO) -> BinaryIO:
+    start = b""
+    while len(start) < len(XZ_MAGIC) and (more := raw.read(len(XZ_MAGIC) - len(start))):
+        start += more
+    buffered = io.BufferedReader(_Rejoined(start, raw))
     if start.startswith(GZIP_MAGIC):
         return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
     if start == XZ_MAGIC:
@@ -51,23 +79,20 @@ def open_input(source: Source) -> BinaryIO:
     return buffered
 
 
-def read_chunks(source: Source, size: int = 1 << 20) -> Iterator[bytes]:
-    """The bytes of `source` in chunks of at most `size`, as soon as they arrive; damaged archives are errors."""
-    stream = open_input(source)
-    read = getattr(stream, "read1", stream.read)
-    try:
-        while chunk := read(size):
-            yield chunk
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, OSError) as error:
-        raise InputError(
-            source_name(source),
-            0,
-            f"cannot be read to its end: {error}",
-            "Is the file damaged or incomplete?",
-        ) from None
-    finally:
-        if isinstance(source, (str, Path)) and str(source) != "-":
-            stream.close()
+class _Rejoined(io.RawIOBase):
+    """A stream whose first bytes have been looked at already; closing it leaves the stream open."""
+
+    def __init__(self, start: bytes, rest: BinaryIO) -> None:
+        self._start, self._read = start, getattr(rest, "read1", rest.read)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        chunk = self._start[: len(buffer)] or self._read(len(buffer))
+        self._start = self._start[len(chunk) :]
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 @contextmanager
@@ -81,9 +106,11 @@ def open_output(target: str | Path) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = Path(target).resolve()
+    path = Path(target)
     # A device or a named pipe (/dev/null, >(…)) cannot be replaced by a file: it is written as it is.
     replaceable = path.is_file() or not path.exists()
+    if replaceable:
+        path = path.resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part") if replaceable else path
     try:
         raw = temporary.open("wb")
@@ -95,16 +122,18 @@ def open_output(target: str | Path) -> Iterator[BinaryIO]:
         return
     try:
         with raw:
-            if path.suffix == ".gz":
+            if Path(target).suffix == ".gz":
                 with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
                     yield cast(BinaryIO, packed)
-            elif path.suffix == ".xz":
+            elif Path(target).suffix == ".xz":
                 with lzma.LZMAFile(raw, "wb") as packed_xz:
                     yield cast(BinaryIO, packed_xz)
             else:
                 yield cast(BinaryIO, raw)
             raw.flush()
             os.fsync(raw.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

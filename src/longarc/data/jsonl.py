@@ -7,13 +7,14 @@ a column that is `_` is left out; the id of a multiword token or an empty node i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from longarc.data.conll import RowError, check_heads, check_ids
+from longarc.data.conll import RowError, check_heads, check_ids, require_ascii_compatible
 from longarc.data.convert import to_conllu
 from longarc.data.files import Source, read_chunks, source_name
-from longarc.data.sentence import FORM, HEAD, ID, Sentence, is_comment
+from longarc.data.sentence import HEAD, ID, Sentence, is_comment
 from longarc.errors import InputError
 
 KEYS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "relation", "deps", "misc")
@@ -60,8 +61,11 @@ def from_json(line: str) -> Sentence:
     return Sentence(rows, words, lead="".join(f"{comment}\n" for comment in comments))
 
 
+_NOT_IN_A_LINE = re.compile("[\n\0\ud800-\udfff]")
+
+
 def _is_line(value: Any) -> bool:
-    return isinstance(value, str) and "\n" not in value and "\r" not in value
+    return isinstance(value, str) and not _NOT_IN_A_LINE.search(value)
 
 
 def _row_from_json(token: Any) -> list[str]:
@@ -77,7 +81,7 @@ def _row_from_json(token: Any) -> list[str]:
             continue
         if isinstance(value, int) and not isinstance(value, bool) and column in (ID, HEAD):
             value = str(value)
-        if not _is_line(value) or (column != FORM and not value) or "\t" in value:
+        if not _is_line(value) or "\t" in value:
             raise RowError(0, f"{key} is {json.dumps(value)[:40]}, expected text without tabs and line ends")
         row[column] = value
     return row
@@ -92,6 +96,7 @@ def read_jsonl(
 ) -> Iterator[Sentence]:
     """Streams the sentences of a file of JSON lines; see `longarc.data.conll.read` for the arguments."""
     name = source_name(source)
+    require_ascii_compatible(encoding)
     for number, raw in enumerate(_lines(source, name), 1):
         try:
             try:

@@ -93,7 +93,7 @@ class Sentence:
 
     def set_tree(self, heads: NDArray[np.integer] | Sequence[int], relations: Sequence[str]) -> None:
         """Replaces the columns HEAD and DEPREL, and nothing else."""
-        self.set_column(HEAD, [str(int(head)) for head in heads])
+        self.set_column(HEAD, ["_" if head == NO_HEAD else str(int(head)) for head in heads])
         self.set_column(DEPREL, relations)
 
     def copy(self) -> Sentence:

@@ -19,17 +19,16 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 FORMATS = (".svg", ".png", ".pdf")
 
 
-def require_matplotlib() -> None:
-    """Says what to install when matplotlib is not there."""
+def check_picture(target: Path) -> None:
+    """Says what is wrong before the work begins: a kind of picture that is not known, or no matplotlib."""
+    if target.suffix not in FORMATS:
+        raise LongarcError(f"{target}: unknown kind of picture", f"Use one of {', '.join(FORMATS)}.")
     if importlib.util.find_spec("matplotlib") is None:
         raise LongarcError("pictures need matplotlib", "Install it with: pip install 'longarc[plot]'")
 
 
 def plot_transitions(stats: Mapping[str, TreebankStats], target: Path) -> None:
     """Draws the mean number of transitions of sentences of each length, a line per system, over all treebanks."""
-    require_matplotlib()
-    if target.suffix not in FORMATS:
-        raise LongarcError(f"{target}: unknown kind of picture", f"Use one of {', '.join(FORMATS)}.")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")

@@ -1,8 +1,8 @@
 """A bidirectional LSTM for batches of padded sentences.
 
 Each direction is a plain LSTM over padded sequences, the backward one over reversed sentences, so that padding always
-comes last and never reaches a word. Torch's packed sequences would do the same much more slowly in training: there, each
-time step's gradient is added to a tensor of the whole batch.
+comes last and never reaches a word. Torch's packed sequences would do the same much more slowly in training: there,
+each time step's gradient is added to a tensor of the whole batch.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ class BiLSTM(nn.Module):
 
     def __init__(self, inputs: int, size: int, layers: int) -> None:
         super().__init__()
+        self.input_size = inputs
         widths = [inputs] + [2 * size] * (layers - 1)
         self.forwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
         self.backwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
@@ -39,7 +40,7 @@ def reversal_of(lengths: Tensor, nodes: int) -> Tensor:
 
 
 def _reverse(x: Tensor, reversal: Tensor) -> Tensor:
-    reordered: Tensor = _Reorder.apply(x.reshape(-1, x.shape[-1]), reversal)
+    reordered: Tensor = _Reorder.apply(x.reshape(-1, x.shape[-1]), reversal)  # type: ignore[no-untyped-call]
     return reordered.view(x.shape)
 
 
@@ -52,6 +53,6 @@ class _Reorder(torch.autograd.Function):
         return x.index_select(0, order)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (order,) = ctx.saved_tensors
         return gradient.index_select(0, order), None

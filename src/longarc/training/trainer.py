@@ -85,7 +85,7 @@ class Trainer:
     def resume(self) -> None:
         """Goes back to the last checkpoint in the folder."""
         tensors, metadata = load_tensors(self.out / CHECKPOINT)
-        if metadata["fingerprint"] != self.prepared.fingerprint:
+        if metadata.get("fingerprint") != self.prepared.fingerprint:
             raise LongarcError(
                 f"{self.out}: the checkpoint is of another training",
                 "Resume with the same files and options, or begin anew with --overwrite.",

@@ -49,7 +49,7 @@ class ArcEager(StackSystem):
     def finished(self, state: StackState) -> Mask:
         return ~state.buffer_left
 
-    def oracle(self, state: StackState, gold: Ints) -> Ints:
+    def preferred(self, state: StackState, gold: Ints) -> Ints:
         """An arc if it is right; Reduce while the buffer's first word has an arc with a word below the top; else
         Shift."""
         top, front = state.top, state.focus

@@ -49,7 +49,7 @@ class ArcHybrid(StackSystem):
     def finished(self, state: StackState) -> Mask:
         return np.asarray(~state.buffer_left & (state.size == 1))
 
-    def oracle(self, state: StackState, gold: Ints) -> Ints:
+    def preferred(self, state: StackState, gold: Ints) -> Ints:
         """An arc as soon as it is right and the top has all its dependents, else Shift."""
         top = state.top
         complete = (top > 0) & state.without_pending_dependents(top, gold)

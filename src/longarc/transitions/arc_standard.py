@@ -41,7 +41,7 @@ class ArcStandard(StackSystem):
     def finished(self, state: StackState) -> Mask:
         return np.asarray(~state.buffer_left & (state.size == 1))
 
-    def oracle(self, state: StackState, gold: Ints) -> Ints:
+    def preferred(self, state: StackState, gold: Ints) -> Ints:
         """Left-Arc as soon as it is right, Right-Arc when the top has all its dependents, else Shift."""
         top, second = state.top, state.second
         left = (second > 0) & (gold[state.rows, second] == top)

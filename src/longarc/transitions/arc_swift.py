@@ -48,7 +48,7 @@ class ArcSwift(StackSystem):
     def finished(self, state: StackState) -> Mask:
         return ~state.buffer_left
 
-    def oracle(self, state: StackState, gold: Ints) -> Ints:
+    def preferred(self, state: StackState, gold: Ints) -> Ints:
         """The arc that is right, the left one first; else Shift."""
         front = state.focus
         target = _topmost_headless(state)

@@ -45,7 +45,7 @@ class Covington(CovingtonFamily):
         link(state, rows, np.where(is_left, j, i), np.where(is_left, i, j))
         state.left[choice >= NO_ARC] -= 1
 
-    def oracle(self, state: CovingtonState, gold: Ints) -> Ints:
+    def preferred(self, state: CovingtonState, gold: Ints) -> Ints:
         """The arc between i and j if the gold tree has it; No-Arc while one is pending further left; else Shift."""
         partner = next_gold_partner(state, gold)
         is_left = gold[state.rows, np.maximum(partner, 0)] == state.focus

@@ -47,7 +47,7 @@ class NLCovington(CovingtonFamily):
         link(state, rows, np.where(is_left, focus, partner), np.where(is_left, partner, focus))
         state.left[rows] = partner - 1
 
-    def oracle(self, state: CovingtonState, gold: Ints) -> Ints:
+    def preferred(self, state: CovingtonState, gold: Ints) -> Ints:
         """The shortest pending gold arc that involves j, else Shift; there is no spurious ambiguity."""
         partner = next_gold_partner(state, gold)
         is_left = gold[state.rows, np.maximum(partner, 0)] == state.focus

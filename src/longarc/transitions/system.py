@@ -124,11 +124,18 @@ class TransitionSystem(ABC, Generic[S]):
         """[batch] whether a sentence is in a terminal state."""
 
     @abstractmethod
-    def oracle(self, state: S, gold: Ints) -> Ints:
-        """[batch] the legal transition that leads to the gold heads [batch, N]; -1 for finished sentences.
+    def preferred(self, state: S, gold: Ints) -> Ints:
+        """[batch] the transition of the canonical path to the gold heads [batch, N]; -1 for finished sentences.
 
-        Follows the static oracle's own path. On a tree that the system cannot build it goes on as well as it can.
+        On a tree that the system cannot build, or not with a single root, it may be an illegal one.
         """
+
+    def oracle(self, state: S, gold: Ints) -> Ints:
+        """[batch] the transition that the static oracle takes; where the preferred one is illegal, the first legal."""
+        choice = self.preferred(state, gold)
+        legal = self.legal(state)
+        is_legal = legal[state.rows, choice]
+        return np.where((choice >= 0) & ~is_legal, legal.argmax(axis=1), choice)
 
     @abstractmethod
     def complete(self, state: S, scores: Scores) -> None:

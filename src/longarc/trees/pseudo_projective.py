@@ -62,29 +62,38 @@ def detect_scheme(relations: Sequence[str]) -> Scheme:
 
 
 def deprojectivize(heads: Heads, relations: Sequence[str], scheme: Scheme) -> tuple[Heads, list[str]]:
-    """The tree with its lifted arcs lowered, as far as the labels allow, and plain relations."""
-    plain = [relation.partition(LIFTED)[0].removesuffix(ON_PATH) for relation in relations]
+    """The tree with its lifted arcs lowered, as far as the labels allow, and plain relations.
+
+    Lowering one arc can bring the head of another within reach, so the search is repeated while it finds anything.
+    """
+    plain = [relation.partition(LIFTED)[0].partition(ON_PATH)[0] for relation in relations]
     heads = heads.copy()
     if all(relation == label for relation, label in zip(plain, relations, strict=True)):
         return heads, plain
     children: list[list[int]] = [[] for _ in heads]
     for node in range(1, len(heads)):
         children[heads[node]].append(node)
-    agenda = deque([0])
-    seen = set()
-    while agenda:
-        node = agenda.popleft()
-        if node in seen:
-            continue
-        seen.add(node)
-        if LIFTED in relations[node]:
+    waiting = [node for node in _top_down(children) if LIFTED in relations[node]]
+    found_some = True
+    while waiting and found_some:
+        found_some = False
+        for node in waiting.copy():
             target = _find_head(node, int(heads[node]), children, relations, plain, scheme)
             if target is not None:
                 children[heads[node]].remove(node)
                 children[target].append(node)
                 heads[node] = target
-        agenda.extend(sorted(children[node]))
+                waiting.remove(node)
+                found_some = True
     return heads, plain
+
+
+def _top_down(children: list[list[int]]) -> list[int]:
+    """All nodes, each after its head."""
+    order = [0]
+    for node in order:
+        order.extend(children[node])
+    return order
 
 
 def _find_head(

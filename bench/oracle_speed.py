@@ -1,0 +1,39 @@
+"""How fast the static oracles of the transition systems run: python bench/oracle_speed.py [TREEBANK]"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from longarc import read_all
+from longarc.transitions import SYSTEMS
+from longarc.transitions.static_oracle import run_oracle
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("treebank", nargs="?", default=DATA / "en_ewt" / "train.conllu.xz", type=Path)
+    parser.add_argument("--encoding", default="utf-8")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each system, of which the best counts")
+    options = parser.parse_args()
+    trees = [sentence.heads for sentence in read_all(options.treebank, encoding=options.encoding)]
+    words = sum(len(heads) - 1 for heads in trees)
+    print(f"{options.treebank}: {len(trees):,} sentences, {words:,} words\n")
+    print("| system | transitions | seconds | words/s | transitions/s |")
+    print("|---|---:|---:|---:|---:|")
+    for name, system in SYSTEMS.items():
+        seconds = []
+        for _ in range(options.repeat):
+            start = time.perf_counter()
+            transitions = sum(int(run.transitions.sum()) for run in run_oracle(system, trees))
+            seconds.append(time.perf_counter() - start)
+        best = min(seconds)
+        speeds = f"{words / best:,.0f} | {transitions / best:,.0f}"
+        print(f"| {name} | {transitions:,} | {best:.2f} | {speeds} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
