@@ -20,11 +20,11 @@ import torch
 from torch import Tensor, nn
 
 from longarc import read_all
+from longarc.cores import available_cores
 from longarc.training.configuration import preset
 from longarc.training.examples import Batch, epoch_batches, make_batch
 from longarc.training.loss import batch_loss
 from longarc.training.prepare import Prepared, prepare
-from longarc.training.threads import available_cores
 from longarc.trees.structure import require_tree
 
 DEFAULT = Path(__file__).parents[2] / "shared" / "data" / "da_ddt" / "train.conll.xz"

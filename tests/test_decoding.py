@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from longarc.decoding.greedy import parse_greedily, usable
 from longarc.transitions import SYSTEMS
 from longarc.transitions.static_oracle import pad_heads
-from longarc.transitions.system import ScoreLayout
+from longarc.transitions.system import ScoreLayout, Scores, TransitionSystem
 from longarc.trees.structure import is_projective, is_tree
 from tests.plain_systems import PLAIN_SYSTEMS, Move, parse_plainly
 from tests.tree_generators import Heads, all_trees, all_trees_up_to, has_one_root, random_projective_tree, random_tree
@@ -29,6 +29,12 @@ NO_HEAD = -1
 every_system = pytest.mark.parametrize("name", SYSTEMS)
 both_root_rules = pytest.mark.parametrize("single_root", [False, True], ids=["any-roots", "one-root"])
 precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+
+
+def greedy_heads(
+    system: TransitionSystem[Any], lengths: NDArray[np.int64], scores: Scores, *, single_root: bool = True
+) -> NDArray[np.int64]:
+    return parse_greedily(system, lengths, scores, single_root=single_root).heads
 
 
 def width(name: str, nodes: int) -> int:
@@ -83,7 +89,7 @@ def test_any_scores_give_trees_in_the_steps_that_theory_allows(
     scores = odd_scores(kind, (len(lengths), width(name, max(lengths) + 1)), dtype, np.random.default_rng(seed))
     given_scores = scores.copy()
     with mock.patch.object(system, "apply", wraps=system.apply) as apply:
-        found = parse_greedily(system, np.array(lengths), scores, single_root=single_root)
+        found = greedy_heads(system, np.array(lengths), scores, single_root=single_root)
     assert apply.call_count <= system.longest(max(lengths))
     assert_trees(name, lengths, found, single_root)
     np.testing.assert_array_equal(scores, given_scores)
@@ -102,11 +108,11 @@ def test_nan_is_the_lowest_score_and_infinities_are_the_ends(name: str, dtype: t
     symbols = np.where(high, dtype(np.inf), np.where(low, dtype(np.nan), scores))
     assert usable(symbols).dtype == dtype
     np.testing.assert_array_equal(
-        parse_greedily(SYSTEMS[name], lengths, symbols), parse_greedily(SYSTEMS[name], lengths, numbers)
+        greedy_heads(SYSTEMS[name], lengths, symbols), greedy_heads(SYSTEMS[name], lengths, numbers)
     )
     below = np.where(low, dtype(-np.inf), symbols)
     np.testing.assert_array_equal(
-        parse_greedily(SYSTEMS[name], lengths, below), parse_greedily(SYSTEMS[name], lengths, numbers)
+        greedy_heads(SYSTEMS[name], lengths, below), greedy_heads(SYSTEMS[name], lengths, numbers)
     )
 
 
@@ -114,7 +120,7 @@ def test_nan_is_the_lowest_score_and_infinities_are_the_ends(name: str, dtype: t
 @both_root_rules
 def test_a_long_sentence_of_nothing_but_nan_is_a_tree_too(name: str, single_root: bool) -> None:
     scores = np.full((1, width(name, 121)), np.nan, dtype=np.float32)
-    found = parse_greedily(SYSTEMS[name], np.array([120]), scores, single_root=single_root)
+    found = greedy_heads(SYSTEMS[name], np.array([120]), scores, single_root=single_root)
     assert_trees(name, [120], found, single_root)
 
 
@@ -124,13 +130,13 @@ def test_a_long_sentence_of_nothing_but_nan_is_a_tree_too(name: str, single_root
 
 @every_system
 def test_an_empty_batch_has_no_trees(name: str) -> None:
-    found = parse_greedily(SYSTEMS[name], np.zeros(0, dtype=np.int64), np.zeros((0, width(name, 1))))
+    found = greedy_heads(SYSTEMS[name], np.zeros(0, dtype=np.int64), np.zeros((0, width(name, 1))))
     assert found.shape == (0, 1)
 
 
 @every_system
 def test_a_sentence_without_words_has_no_heads(name: str) -> None:
-    assert parse_greedily(SYSTEMS[name], np.array([0, 0]), np.zeros((2, width(name, 1)))).tolist() == [[-1], [-1]]
+    assert greedy_heads(SYSTEMS[name], np.array([0, 0]), np.zeros((2, width(name, 1)))).tolist() == [[-1], [-1]]
 
 
 @every_system
@@ -138,7 +144,7 @@ def test_a_sentence_without_words_has_no_heads(name: str) -> None:
 def test_one_word_hangs_on_the_root(name: str, single_root: bool) -> None:
     for seed in range(10):
         scores = np.random.default_rng(seed).normal(size=(1, width(name, 2)))
-        found = parse_greedily(SYSTEMS[name], np.array([1]), scores, single_root=single_root)
+        found = greedy_heads(SYSTEMS[name], np.array([1]), scores, single_root=single_root)
         assert found.tolist() == [[-1, 0]]
 
 
@@ -198,7 +204,7 @@ def test_a_batch_is_parsed_as_the_definition_of_greedy_search_says(
 ) -> None:
     batch = random_batch(seed, dtype)
     scores = np.stack([parts.row(name) for parts in batch])
-    found = parse_greedily(SYSTEMS[name], np.array(LENGTHS), scores, single_root=single_root)
+    found = greedy_heads(SYSTEMS[name], np.array(LENGTHS), scores, single_root=single_root)
     for words, parts, heads in zip(LENGTHS, batch, found, strict=True):
         plain = PLAIN_SYSTEMS[name](words, single_root)
         assert heads[: words + 1].tolist() == parse_plainly(plain, parts)
@@ -209,10 +215,10 @@ def test_a_batch_is_parsed_as_the_definition_of_greedy_search_says(
 def test_a_sentence_alone_gets_the_tree_that_it_gets_in_a_batch(name: str, single_root: bool) -> None:
     batch = random_batch(31)
     scores = np.stack([parts.row(name) for parts in batch])
-    together = parse_greedily(SYSTEMS[name], np.array(LENGTHS), scores, single_root=single_root)
+    together = greedy_heads(SYSTEMS[name], np.array(LENGTHS), scores, single_root=single_root)
     for words, parts, heads in zip(LENGTHS, batch, together, strict=True):
         row = parts.first(words + 1).row(name)[None]
-        alone = parse_greedily(SYSTEMS[name], np.array([words]), row, single_root=single_root)
+        alone = greedy_heads(SYSTEMS[name], np.array([words]), row, single_root=single_root)
         assert alone[0].tolist() == heads[: words + 1].tolist()
 
 
@@ -221,8 +227,8 @@ def test_the_order_of_the_batch_does_not_matter(name: str) -> None:
     scores = np.stack([parts.row(name) for parts in random_batch(32)])
     lengths, order = np.array(LENGTHS), np.random.default_rng(33).permutation(len(LENGTHS))
     np.testing.assert_array_equal(
-        parse_greedily(SYSTEMS[name], lengths[order], scores[order]),
-        parse_greedily(SYSTEMS[name], lengths, scores)[order],
+        greedy_heads(SYSTEMS[name], lengths[order], scores[order]),
+        greedy_heads(SYSTEMS[name], lengths, scores)[order],
     )
 
 
@@ -270,7 +276,7 @@ def test_scores_that_point_to_a_tree_give_it(name: str, single_root: bool) -> No
     assert len(trees) > 70
     lengths, gold = pad_heads(trees)
     scores = np.stack([pointing_to(name, heads, gold.shape[1]) for heads in trees])
-    np.testing.assert_array_equal(parse_greedily(SYSTEMS[name], lengths, scores, single_root=single_root), gold)
+    np.testing.assert_array_equal(greedy_heads(SYSTEMS[name], lengths, scores, single_root=single_root), gold)
 
 
 def test_high_arcs_and_low_shifts_are_all_that_nl_covington_needs() -> None:
@@ -281,7 +287,7 @@ def test_high_arcs_and_low_shifts_are_all_that_nl_covington_needs() -> None:
         arc = np.full((6, 6), -1.0)
         arc[heads[1:], range(1, 6)] = 2 - np.abs(heads[1:] - np.arange(1, 6)) / 10
         rows.append(np.concatenate([arc.ravel(), np.zeros(6)]))
-    found = parse_greedily(SYSTEMS["nl-covington"], lengths, np.stack(rows), single_root=False)
+    found = greedy_heads(SYSTEMS["nl-covington"], lengths, np.stack(rows), single_root=False)
     np.testing.assert_array_equal(found, gold)
 
 
@@ -291,5 +297,5 @@ def test_with_one_root_only_the_best_candidate_is_taken_when_none_was_chosen() -
     arc[0] = [0, -3, -2, -4]
     arc[2, 1] = arc[2, 3] = -1
     scores = np.concatenate([arc.ravel(), np.zeros(4)])[None]
-    found = parse_greedily(SYSTEMS["nl-covington"], np.array([3]), scores, single_root=True)
+    found = greedy_heads(SYSTEMS["nl-covington"], np.array([3]), scores, single_root=True)
     assert found.tolist() == [[-1, 2, 0, 2]]

@@ -313,7 +313,20 @@ for command in ("stats", "oracle"):
 # ---------------------------------------------------------------------------------------------------------------------
 # The layers.
 
-LAYERS = ("errors", "data", "trees", "transitions", "decoding", "evaluation", "runtime", "model", "training", "cli")
+LAYERS = (
+    "errors",
+    "cores",
+    "data",
+    "trees",
+    "transitions",
+    "decoding",
+    "evaluation",
+    "drawing",
+    "runtime",
+    "model",
+    "training",
+    "cli",
+)
 HOME = Path(longarc.__file__).parent
 MODULES = sorted(path for path in HOME.rglob("*.py") if path != HOME / "__init__.py")
 

@@ -199,6 +199,7 @@ def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_model(tmp_path: P
         "curve.svg",
         "log.jsonl",
         "model.json",
+        "parts.longarc",
         "weights.safetensors",
     ]
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from longarc.data.conll import SentenceReader, Treebank, read, read_all, write
     from longarc.data.sentence import Sentence
     from longarc.errors import InputError, LongarcError
+    from longarc.runtime.parsed import ParsedSentence, Token
+    from longarc.runtime.parser import Parser, load
 
 __version__ = "0.1.0"
 
@@ -19,6 +21,10 @@ _HOMES = {
     "Sentence": "longarc.data.sentence",
     "SentenceReader": "longarc.data.conll",
     "Treebank": "longarc.data.conll",
+    "ParsedSentence": "longarc.runtime.parsed",
+    "Parser": "longarc.runtime.parser",
+    "Token": "longarc.runtime.parsed",
+    "load": "longarc.runtime.parser",
     "read": "longarc.data.conll",
     "read_all": "longarc.data.conll",
     "write": "longarc.data.conll",
@@ -27,10 +33,14 @@ _HOMES = {
 __all__ = [
     "InputError",
     "LongarcError",
+    "ParsedSentence",
+    "Parser",
     "Sentence",
     "SentenceReader",
+    "Token",
     "Treebank",
     "__version__",
+    "load",
     "read",
     "read_all",
     "write",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -70,6 +71,42 @@ def with_progress(sentences: Iterator[Sentence], label: str) -> Iterator[Sentenc
     finally:
         if progress is not None:
             progress.stop()
+
+
+class FileProgress:
+    """A bar that shows how far a list of files has been read, on a terminal and after two seconds only."""
+
+    def __init__(self, paths: list[str]) -> None:
+        from longarc.data.files import ByteCounter
+
+        self.counter = ByteCounter()
+        sizes = [Path(path).stat().st_size for path in paths if Path(path).is_file()]
+        self._total = sum(sizes) if len(sizes) == len(paths) else None
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> FileProgress:
+        if sys.stderr.isatty():
+            self._thread = threading.Thread(target=self._show, daemon=True)
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _show(self) -> None:
+        if self._done.wait(SECONDS_BEFORE_PROGRESS):
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+        columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("", total=self._total)
+            while not self._done.wait(0.2):
+                bar.update(task, completed=self.counter.count)
 
 
 def _sentence_counter(label: str) -> Any:

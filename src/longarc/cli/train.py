@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from longarc.errors import LongarcError
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
     from longarc.training.configuration import Configuration
+    from longarc.training.prepare import Prepared
 
 
 def train(
@@ -51,6 +53,10 @@ def train(
     threads: Annotated[
         int | None, typer.Option(min=1, help="Processor threads; all cores this process may use unless given.")
     ] = None,
+    quantize: Annotated[bool, typer.Option("--quantize", help="Write an 8-bit model too.")] = False,
+    name: Annotated[str, typer.Option("--treebank", help="For the card: what the model is trained on.")] = "",
+    licence: Annotated[str, typer.Option(help="For the card: the treebank's licence.")] = "",
+    attribution: Annotated[str, typer.Option(help="For the card: whom the licence wants named.")] = "",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint in the folder.")] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Begin anew although the folder has a training in it.")
@@ -63,7 +69,7 @@ def train(
     Ctrl-C stops after saving; the same command with --resume goes on and ends with the same model as if it had never
     stopped. DIR gets weights.safetensors, model.json, log.jsonl and a picture of the learning curve.
     """
-    _require_torch()
+    require_torch()
     from longarc.training.configuration import parse_setting, read_toml
     from longarc.training.configuration import preset as load_preset
 
@@ -90,11 +96,18 @@ def train(
             raise LongarcError("--dev and --dev-fraction exclude each other")
         aside = max(1, round(dev_fraction * len(train_sentences)))
         train_sentences, dev_sentences = train_sentences[:-aside], train_sentences[-aside:]
-    _train(configuration, train_sentences, dev_sentences, test_sentences, vectors, out, resume, threads)
+    treebanks = Treebanks(train_sentences, dev_sentences, test_sentences)
+    prepared, scores = _train(configuration, treebanks, vectors, out, resume, threads)
+    from longarc.cli.package import write_models
+    from longarc.training.package import Origin
+
+    origin = Origin(name or Path(treebank).name, licence, attribution)
+    write_models(prepared, out, dev_sentences, scores, origin, quantize)
 
 
-def _require_torch() -> None:
-    missing = [name for name in ("torch", "safetensors") if importlib.util.find_spec(name) is None]
+def require_torch() -> None:
+    """Says what to install where training is not."""
+    missing = [name for name in ("torch", "safetensors", "onnx") if importlib.util.find_spec(name) is None]
     if missing:
         raise LongarcError(f"training needs {' and '.join(missing)}", "Install it with: pip install 'longarc[train]'")
 
@@ -116,18 +129,28 @@ def _check_folder(out: Path, resume: bool, overwrite: bool) -> None:
         for name in (WEIGHTS, CHECKPOINT, BEST, LOG):
             (out / name).unlink(missing_ok=True)
     out.mkdir(parents=True, exist_ok=True)
+    for left_over in out.glob(".*.part"):  # of a training that was killed while it wrote
+        left_over.unlink()
+
+
+@dataclass(frozen=True)
+class Treebanks:
+    """What is trained on, chosen by and measured on."""
+
+    train: list[Sentence]
+    dev: list[Sentence]
+    test: list[Sentence]
 
 
 def _train(
     configuration: Configuration,
-    train_sentences: list[Sentence],
-    dev_sentences: list[Sentence],
-    test_sentences: list[Sentence],
+    treebanks: Treebanks,
     vectors: Path | None,
     out: Path,
     resume: bool,
     threads: int | None,
-) -> None:
+) -> tuple[Prepared, dict[str, float]]:
+    """The trained network, and its scores on the test data if there are any."""
     from longarc.cli.train_progress import TrainingProgress
     from longarc.data.files import open_output
     from longarc.training.prepare import prepare
@@ -135,11 +158,11 @@ def _train(
     from longarc.training.trainer import DESCRIPTION, Interrupted, Trainer, write_log
 
     set_up_torch(threads)
-    prepared = prepare(configuration, train_sentences, dev_sentences, vectors)
+    prepared = prepare(configuration, treebanks.train, treebanks.dev, vectors)
     with open_output(out / DESCRIPTION) as stream:
         stream.write(json.dumps(prepared.description(), ensure_ascii=False, indent=1).encode())
     progress = TrainingProgress()
-    trainer = Trainer(prepared, dev_sentences, out, progress)
+    trainer = Trainer(prepared, treebanks.dev, out, progress)
     if resume:
         trainer.resume()
         for entry in trainer.position.history:
@@ -154,14 +177,14 @@ def _train(
         raise typer.Exit(130) from None
     finally:
         _draw_curve(trainer.position.history, out)
-    if test_sentences:
-        scores = {
-            f"test_{name}": round(score, 4) for name, score in prepared.predictor().evaluate(test_sentences).items()
-        }
+    scores: dict[str, float] = {}
+    if treebanks.test:
+        found = prepared.predictor().evaluate(treebanks.test)
+        scores = {f"test_{name}": round(score, 4) for name, score in found.items()}
         last: dict[str, Any] = {"epoch": trainer.position.best_epoch or prepared.epochs, **scores}
         write_log(out, [*trainer.position.history, last])
         progress.epoch_done(last)
-    typer.echo(f"The model is in {out}.")
+    return prepared, scores
 
 
 def _draw_curve(history: list[dict[str, Any]], out: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from longarc.data.files import Source, open_output, read_chunks, source_name
+from longarc.data.files import ByteCounter, Source, open_output, read_chunks, source_name
 from longarc.data.sentence import (
     DEPS,
     HEAD,
@@ -73,6 +73,7 @@ class SentenceReader(Iterator[Sentence]):
         format: Format | None = None,
         check: Check | None = None,
         on_invalid: Callable[[InputError], None] | None = None,
+        counter: ByteCounter | None = None,
     ) -> None:
         self.name = source_name(source)
         self.encoding = encoding
@@ -80,7 +81,7 @@ class SentenceReader(Iterator[Sentence]):
         self._detect = format is None
         self.tail = ""
         self.skipped = 0
-        self.bytes_read = 0
+        self._counter = counter
         self._check = check
         self._on_invalid = on_invalid
         require_ascii_compatible(encoding)
@@ -145,8 +146,7 @@ class SentenceReader(Iterator[Sentence]):
         """Chunks that end with a line; of a line that is far too long only the start."""
         rest = b""
         undecided = self._detect  # the format is told from a whole sentence at least
-        for chunk in read_chunks(source):
-            self.bytes_read += len(chunk)
+        for chunk in read_chunks(source, counter=self._counter):
             if undecided and len(rest) + len(chunk) < 200_000:
                 rest += chunk
                 if not _END_OF_SENTENCE.search(rest):
@@ -349,13 +349,15 @@ def read(
     format: Format | None = None,
     check: Check | None = None,
     on_invalid: Callable[[InputError], None] | None = None,
+    counter: ByteCounter | None = None,
 ) -> SentenceReader:
     """Streams the sentences of a CoNLL-U or CoNLL-X file: a path, `-`, or an open binary stream; also `.gz`, `.xz`.
 
     A sentence that is not well formed, or that `check` refuses, raises InputError; with `on_invalid` it is skipped
-    instead and the error handed to that function. `format` saves the guess from the first lines.
+    instead and the error handed to that function. `format` saves the guess from the first lines; `counter` tells how
+    far the reader has come.
     """
-    return SentenceReader(source, encoding=encoding, format=format, check=check, on_invalid=on_invalid)
+    return SentenceReader(source, encoding=encoding, format=format, check=check, on_invalid=on_invalid, counter=counter)
 
 
 def read_all(source: Source, **options: Any) -> Treebank:

@@ -30,8 +30,15 @@ def source_name(source: Source) -> str:
     return str(getattr(source, "name", "<stream>"))
 
 
+class ByteCounter:
+    """Counts how much of a file has been read, before unpacking: how far a reader has come."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
 @contextmanager
-def open_input(source: Source) -> Iterator[BinaryIO]:
+def open_input(source: Source, counter: ByteCounter | None = None) -> Iterator[BinaryIO]:
     """Opens `source` for reading bytes; compressed data is recognised by its first bytes, whatever the name.
 
     What cannot be opened, or turns out to be damaged while the block reads it, is an error of the user's. A stream that
@@ -50,7 +57,7 @@ def open_input(source: Source) -> Iterator[BinaryIO]:
         except OSError as error:
             raise LongarcError(f"{name}: cannot be read: {error.strerror}") from None
     try:
-        yield _unpacked(raw)
+        yield _unpacked(raw, counter or ByteCounter())
     except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
         hint = "Is the file damaged or incomplete?"
         raise InputError(name, 0, f"cannot be read to its end: {error}", hint) from None
@@ -59,19 +66,36 @@ def open_input(source: Source) -> Iterator[BinaryIO]:
             raw.close()
 
 
-def read_chunks(source: Source, size: int = 1 << 20) -> Iterator[bytes]:
+def read_chunks(source: Source, size: int = 1 << 20, counter: ByteCounter | None = None) -> Iterator[bytes]:
     """The bytes of `source` in chunks of at most `size`, as soon as they arrive."""
-    with open_input(source) as stream:
+    with open_input(source, counter) as stream:
         read = getattr(stream, "read1", stream.read)
         while chunk := read(size):
             yield chunk
 
 
-def _unpacked(raw: BinaryIO) -> BinaryIO:
+def read_lines(source: Source, limit: int, counter: ByteCounter | None = None) -> Iterator[bytes]:
+    """The lines of `source` without their ends; one of more than `limit` bytes is an error."""
+    rest = b""
+    number = 0
+    for chunk in read_chunks(source, counter=counter):
+        *lines, last = chunk.split(b"\n")
+        for line in lines:
+            number += 1
+            yield rest + line
+            rest = b""
+        rest += last
+        if len(rest) > limit:
+            raise InputError(source_name(source), number + 1, f"a line of more than {limit:,} bytes")
+    if rest:
+        yield rest
+
+
+def _unpacked(raw: BinaryIO, counter: ByteCounter) -> BinaryIO:
     start = b""
     while len(start) < len(XZ_MAGIC) and (more := raw.read(len(XZ_MAGIC) - len(start))):
         start += more
-    buffered = io.BufferedReader(_Rejoined(start, raw))
+    buffered = io.BufferedReader(_Rejoined(start, raw, counter))
     if start.startswith(GZIP_MAGIC):
         return cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
     if start == XZ_MAGIC:
@@ -82,8 +106,8 @@ def _unpacked(raw: BinaryIO) -> BinaryIO:
 class _Rejoined(io.RawIOBase):
     """A stream whose first bytes have been looked at already; closing it leaves the stream open."""
 
-    def __init__(self, start: bytes, rest: BinaryIO) -> None:
-        self._start, self._read = start, getattr(rest, "read1", rest.read)
+    def __init__(self, start: bytes, rest: BinaryIO, counter: ByteCounter) -> None:
+        self._start, self._read, self._counter = start, getattr(rest, "read1", rest.read), counter
 
     def readable(self) -> bool:
         return True
@@ -91,6 +115,7 @@ class _Rejoined(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         chunk = self._start[: len(buffer)] or self._read(len(buffer))
         self._start = self._start[len(chunk) :]
+        self._counter.count += len(chunk)
         buffer[: len(chunk)] = chunk
         return len(chunk)
 

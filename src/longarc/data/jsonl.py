@@ -13,7 +13,7 @@ from typing import Any
 
 from longarc.data.conll import RowError, check_heads, check_ids, require_ascii_compatible
 from longarc.data.convert import to_conllu
-from longarc.data.files import Source, read_chunks, source_name
+from longarc.data.files import ByteCounter, Source, read_lines, source_name
 from longarc.data.sentence import HEAD, ID, Sentence, is_comment
 from longarc.errors import InputError
 
@@ -93,11 +93,12 @@ def read_jsonl(
     encoding: str = "utf-8",
     check: Callable[[Sentence], None] | None = None,
     on_invalid: Callable[[InputError], None] | None = None,
+    counter: ByteCounter | None = None,
 ) -> Iterator[Sentence]:
     """Streams the sentences of a file of JSON lines; see `longarc.data.conll.read` for the arguments."""
     name = source_name(source)
     require_ascii_compatible(encoding)
-    for number, raw in enumerate(_lines(source, name), 1):
+    for number, raw in enumerate(read_lines(source, MAX_LINE_BYTES, counter), 1):
         try:
             try:
                 line = raw.decode(encoding)
@@ -116,19 +117,3 @@ def read_jsonl(
             on_invalid(problem)
             continue
         yield sentence
-
-
-def _lines(source: Source, name: str) -> Iterator[bytes]:
-    rest = b""
-    number = 0
-    for chunk in read_chunks(source):
-        *lines, last = chunk.split(b"\n")
-        for line in lines:
-            number += 1
-            yield rest + line
-            rest = b""
-        rest += last
-        if len(rest) > MAX_LINE_BYTES:
-            raise InputError(name, number + 1, f"a line of more than {MAX_LINE_BYTES:,} bytes", "Is this JSON lines?")
-    if rest:
-        yield rest

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.transitions.system import Ints, Scores, State, TransitionSystem
+from longarc.transitions.system import Ints, Mask, Scores, State, TransitionSystem
+
+
+@dataclass(frozen=True)
+class Parses:
+    """The trees of a batch."""
+
+    heads: Ints
+    """[batch, N]; NO_HEAD for the root and beyond a sentence's end"""
+    probabilities: NDArray[np.float64] | None
+    """[batch, N] of the transition that made the arc into each word, relation included, among all transitions that were
+    legal then; NaN where no transition made it: for the root, beyond the end, and for words attached at the end"""
 
 
 def usable(scores: Scores) -> Scores:
@@ -19,29 +31,49 @@ def usable(scores: Scores) -> Scores:
     return np.asarray(np.nan_to_num(scores, nan=low, posinf=high, neginf=low))
 
 
-def best_choices(system: TransitionSystem[Any], state: State, scores: Scores) -> Ints:
-    """[batch] the best legal transition by `scores` [batch, width], -1 in finished sentences; ties go to the first."""
-    legal = system.legal(state)
-    candidates = np.take_along_axis(scores, system.slots(state), axis=1)
-    choice = np.where(legal, candidates, -np.inf).argmax(axis=1)
-    return np.where(legal.any(axis=1), choice, -1)
+def arc_log_probabilities(legal: Mask, slots: Ints, scores: Scores, totals: Scores) -> NDArray[np.float64]:
+    """[batch, K] the log-probability of each transition with its best relation; of illegal ones it means nothing."""
+    values = np.where(legal, np.take_along_axis(totals, slots, axis=1).astype(np.float64), -np.inf)
+    largest = values.max(axis=1, keepdims=True, initial=np.finfo(np.float64).min)
+    with np.errstate(divide="ignore"):
+        total = largest + np.log(np.exp(values - largest).sum(axis=1, keepdims=True))
+    return np.asarray(np.minimum(np.take_along_axis(scores, slots, axis=1) - total, 0.0))
 
 
 def parse_greedily(
     system: TransitionSystem[Any],
     lengths: NDArray[np.integer[Any]],
     scores: Scores,
+    totals: Scores | None = None,
     *,
     single_root: bool = True,
-) -> Ints:
-    """The heads [batch, N] of the trees that greedy search finds; NO_HEAD for the root and beyond a sentence's end.
+) -> Parses:
+    """The trees that greedy search finds; ties go to the first transition.
 
-    lengths: [batch] in words. scores: [batch, width], see ScoreLayout; any values, NaN and infinities included. The
-    result is always a tree, with exactly one child of node 0 if `single_root`.
+    lengths: [batch] in words. scores: [batch, width], see ScoreLayout, of each arc the best relation's; any values, NaN
+    and infinities included. totals: the same with the log of the summed exponentials over an arc's relations, where
+    probabilities are wanted. The result is always a tree, with exactly one child of node 0 if `single_root`.
     """
     scores = usable(scores)
     state: State = system.initial(lengths, single_root=single_root)
-    while (choice := best_choices(system, state, scores)).max(initial=-1) >= 0:
+    probabilities = None
+    if totals is not None:
+        totals = usable(totals)
+        probabilities = np.full(state.heads.shape, np.nan)
+    while True:
+        legal = system.legal(state)
+        slots = system.slots(state)
+        values = np.where(legal, np.take_along_axis(scores, slots, axis=1), -np.inf)
+        choice = np.where(legal.any(axis=1), values.argmax(axis=1), -1)
+        if choice.max(initial=-1) < 0:
+            break
+        if totals is None or probabilities is None:
+            system.apply(state, choice)
+            continue
+        gains = arc_log_probabilities(legal, slots, scores, totals)[state.rows, choice]
+        before = state.heads.copy()
         system.apply(state, choice)
+        row, dependent = np.nonzero(state.heads != before)
+        probabilities[row, dependent] = np.exp(gains[row])
     system.complete(state, scores)
-    return state.heads
+    return Parses(state.heads, probabilities)

@@ -7,6 +7,7 @@ each time step's gradient is added to a tensor of the whole batch.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -23,9 +24,15 @@ class BiLSTM(nn.Module):
         self.forwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
         self.backwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
 
+    def layers(self) -> Iterator[tuple[nn.LSTM, nn.LSTM]]:
+        """The LSTMs of each layer, forwards and backwards."""
+        for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
+            assert isinstance(forwards, nn.LSTM) and isinstance(backwards, nn.LSTM)
+            yield forwards, backwards
+
     def forward(self, x: Tensor, reversal: Tensor) -> Tensor:
         """x: [N, batch, inputs]; reversal: see `reversal_of`. Gives [N, batch, 2 · size]."""
-        for forwards, backwards in zip(self.forwards, self.backwards, strict=True):
+        for forwards, backwards in self.layers():
             there, _ = forwards(x)
             back, _ = backwards(_reverse(x, reversal))
             x = torch.cat([there, _reverse(back, reversal)], dim=-1)

@@ -23,6 +23,7 @@ from longarc.trees.structure import Heads, root_children
 
 MAX_PAIRS = 1 << 17
 """Pairs of nodes in a batch; 32 sentences of 63 words have as many."""
+NEVER = -1e9
 SHARE_OF_SEVERAL_ROOTS = 0.01
 """A treebank in which more sentences than this have several roots is parsed without the single-root rule."""
 
@@ -105,6 +106,19 @@ def label_vocabularies(
     fine_tags = Counter(word[XPOS] for sentence in sentences for word in sentence.words)
     relations = Counter(relation for _, names in trees for relation in names[1:])
     return Labels.from_counts(tags), Labels.from_counts(fine_tags), Labels.from_counts(relations)
+
+
+def relation_mask(trees: Sequence[tuple[Heads, list[str]]], relations: Labels) -> NDArray[np.float32]:
+    """[2, relations] what is added to the scores of relations, for arcs from the root and for others: 0, or NEVER for a
+    relation that the training data has with the other kind of arc only (as UD wants `root` on the root and nowhere
+    else)."""
+    mask = np.full((2, len(relations)), NEVER, dtype=np.float32)
+    for heads, names in trees:
+        mask[np.where(heads[1:] == 0, 0, 1), relations.numbers(names[1:])] = 0
+    for row in mask:
+        if (row == NEVER).all():  # a treebank of one-word sentences has no other arcs to learn from
+            row[:] = 0
+    return mask
 
 
 def make_examples(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from longarc.data.batches import batches_by_length
 from longarc.data.sentence import UPOS, XPOS, Sentence
@@ -37,13 +38,19 @@ class Predictor:
     """A network with all that is needed to parse sentences with it."""
 
     def __init__(
-        self, network: Network, vocabularies: Vocabularies, configuration: Configuration, single_root: bool
+        self,
+        network: Network,
+        vocabularies: Vocabularies,
+        configuration: Configuration,
+        single_root: bool,
+        relation_mask: NDArray[np.float32],
     ) -> None:
         self.network = network
         self.vocabularies = vocabularies
         self.system = get_system(configuration.system)
         self.scheme: Scheme = configuration.projectivization  # type: ignore[assignment]  # checked by Configuration
         self.single_root = single_root
+        self.relation_mask = torch.from_numpy(relation_mask)
 
     @torch.no_grad()
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
@@ -62,8 +69,10 @@ class Predictor:
         for row, sentence in enumerate(sentences):
             words[row, : lengths[row]] = self.vocabularies.words.numbers(sentence.forms)
         scores = self.network(torch.from_numpy(words), torch.from_numpy(lengths))
-        best, relations = scores.arcs.max(dim=2)
-        heads = parse_greedily(self.system, lengths - 1, scores.flat(best).numpy(), single_root=self.single_root)
+        by_head = self.relation_mask[(torch.arange(int(lengths.max())) > 0).long()]  # [N, relations]
+        best, relations = (scores.arcs + by_head.unsqueeze(-1)).max(dim=2)
+        flat = scores.flat(best).numpy()
+        heads = parse_greedily(self.system, lengths - 1, flat, single_root=self.single_root).heads
         tags = scores.tags.argmax(dim=-1)
         fine_tags = tags if scores.fine_tags is None else scores.fine_tags.argmax(dim=-1)
         parses = []

@@ -27,6 +27,7 @@ from longarc.training.examples import (
     has_single_root,
     label_vocabularies,
     make_examples,
+    relation_mask,
     training_trees,
 )
 from longarc.training.predict import Predictor
@@ -42,6 +43,7 @@ class Prepared:
     configuration: Configuration
     vocabularies: Vocabularies
     single_root: bool
+    relation_mask: NDArray[np.float32]
     network: Network
     examples: list[Example]
     epochs: int
@@ -50,7 +52,7 @@ class Prepared:
 
     def predictor(self) -> Predictor:
         """The network in its present state as a parser."""
-        return Predictor(self.network, self.vocabularies, self.configuration, self.single_root)
+        return Predictor(self.network, self.vocabularies, self.configuration, self.single_root, self.relation_mask)
 
     def description(self) -> dict[str, Any]:
         """What must be known to use the weights: configuration and vocabularies."""
@@ -62,6 +64,7 @@ class Prepared:
             "tags": self.vocabularies.tags.names,
             "fine_tags": self.vocabularies.fine_tags.names,
             "relations": self.vocabularies.relations.names,
+            "relation_mask": self.relation_mask.tolist(),
         }
 
 
@@ -92,6 +95,7 @@ def prepare(
         configuration,
         vocabularies,
         single_root,
+        relation_mask(trees, vocabularies.relations),
         network,
         make_examples(configuration, vocabularies, train, trees, single_root),
         epochs,

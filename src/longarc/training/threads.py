@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import torch
+
+from longarc.cores import available_cores
 
 
 def set_up_torch(threads: int | None) -> None:
@@ -14,14 +13,3 @@ def set_up_torch(threads: int | None) -> None:
     torch.use_deterministic_algorithms(True)
     # That would also fill new memory, which nothing here reads before writing.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-
-
-def available_cores() -> int:
-    """The cores that the scheduler and the container's quota leave to this process, not the host's."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        cores = min(cores, max(1, int(quota) // int(period)))
-    except (OSError, ValueError):
-        pass  # no container, or no quota
-    return cores

@@ -9,6 +9,7 @@ for the arcs of the finished tree.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -52,6 +53,9 @@ class ScoreLayout:
         return int(self.reduce(self.nodes) if system.has_reduce else self.shift(self.nodes))
 
 
+StateType = TypeVar("StateType", bound="State")
+
+
 class State(ABC):
     """What all systems know of a batch: how long each sentence is, which word is next, and the arcs so far."""
 
@@ -85,6 +89,15 @@ class State(ABC):
         self.heads[rows, dependents] = heads
         if self.single_root:
             self.root_taken[rows] |= heads == 0
+
+    def take(self: StateType, rows: Ints) -> StateType:
+        """A state of its own for each of `rows`, in which a sentence may be left out or come several times."""
+        taken = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray) and name != "nodes":
+                setattr(taken, name, value[rows])
+        taken.rows = np.arange(len(rows))
+        return taken
 
     @abstractmethod
     def lists(self, row: int) -> dict[str, list[int]]:

@@ -1,0 +1,1 @@
+"""The packaged model: loading it safely, and parsing with it; numpy and onnxruntime only."""

@@ -1,0 +1,178 @@
+"""A model as one `.longarc` file: a zip archive of an ONNX graph, a description in JSON and a card in JSON.
+
+It is data and never code. Whatever is in a file, reading it runs nothing, writes nothing, and takes no more memory than
+the limits below.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from longarc.data.files import open_output
+from longarc.data.vocabulary import Labels, Words
+from longarc.errors import LongarcError
+from longarc.runtime.weights import all_weights_are_numbers
+from longarc.transitions import SYSTEMS
+from longarc.trees.pseudo_projective import SCHEMES, Scheme
+
+FORMAT = 1
+GRAPH, DESCRIPTION, CARD = "model.onnx", "model.json", "card.json"
+MAX_GRAPH_BYTES = 1 << 30
+MAX_JSON_BYTES = 1 << 28
+
+# In an ONNX file a tensor whose numbers are in another file names that file under this key. Ours never do.
+_EXTERNAL_DATA = b"\x0a\x08location"
+
+
+@dataclass(frozen=True)
+class Description:
+    """What must be known beside the graph to parse with it."""
+
+    system: str
+    scheme: Scheme
+    single_root: bool
+    words: Words
+    tags: Labels
+    fine_tags: Labels
+    """Empty where the model predicts none."""
+    relations: Labels
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], name: str) -> Description:
+        """Checks everything, since the file may come from anywhere."""
+
+        def wrong(key: str) -> LongarcError:
+            return LongarcError(f"{name}: {key} is missing or not as expected", "Is the file a Longarc model?")
+
+        def texts(key: str) -> list[str]:
+            value = data.get(key)
+            if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+                raise wrong(key)
+            if len(set(value)) != len(value):
+                raise wrong(key)
+            return value
+
+        if data.get("format") != FORMAT:
+            found = data.get("format")
+            hint = "Use a newer version of Longarc." if isinstance(found, int) and found > FORMAT else ""
+            raise LongarcError(f"{name}: model format {found!r}, this version reads {FORMAT}", hint)
+        if data.get("system") not in SYSTEMS:
+            raise wrong("system")
+        if data.get("scheme") not in SCHEMES:
+            raise wrong("scheme")
+        if not isinstance(data.get("single_root"), bool):
+            raise wrong("single_root")
+        words = texts("words")
+        if len(words) < 2 or not texts("tags") or not texts("relations"):
+            raise wrong("words, tags or relations")
+        return cls(
+            system=data["system"],
+            scheme=data["scheme"],
+            single_root=data["single_root"],
+            words=Words(words, len(words)),
+            tags=Labels(texts("tags")),
+            fine_tags=Labels(texts("fine_tags")),
+            relations=Labels(texts("relations")),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "system": self.system,
+            "scheme": self.scheme,
+            "single_root": self.single_root,
+            "words": self.words.forms,
+            "tags": self.tags.names,
+            "fine_tags": self.fine_tags.names,
+            "relations": self.relations.names,
+        }
+
+
+@dataclass(frozen=True)
+class Package:
+    """The content of a model file."""
+
+    graph: bytes
+    description: Description
+    card: dict[str, Any]
+
+
+def write_package(target: Path, package: Package) -> None:
+    """Writes a model file; the same content gives the same bytes."""
+    entries = {
+        GRAPH: package.graph,
+        DESCRIPTION: json.dumps(package.description.as_json(), ensure_ascii=False).encode(),
+        CARD: json.dumps(package.card, ensure_ascii=False, indent=1).encode(),
+    }
+    with open_output(target) as stream, zipfile.ZipFile(stream, "w") as archive:
+        for name, content in entries.items():
+            info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            # Weights hardly get smaller by packing, and would take longer to load.
+            info.compress_type = zipfile.ZIP_STORED if name == GRAPH else zipfile.ZIP_DEFLATED
+            archive.writestr(info, content)
+
+
+def read_package(source: str | Path | BinaryIO) -> Package:
+    """Reads a model file; anything that is not one is a LongarcError."""
+    name = str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "<stream>"))
+    try:
+        with zipfile.ZipFile(source) as archive:
+            graph = _entry(archive, GRAPH, MAX_GRAPH_BYTES, name)
+            description = Description.from_json(_json_entry(archive, DESCRIPTION, name), name)
+            card = _json_entry(archive, CARD, name)
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise LongarcError(f"{name}: cannot be read: {error.strerror}") from None
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        struct.error,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
+        raise LongarcError(f"{name}: not a Longarc model, or damaged: {error}") from None
+    try:
+        if not all_weights_are_numbers(graph):
+            raise LongarcError(f"{name}: some of its weights are not numbers", "The file is damaged; get it anew.")
+    except ValueError:
+        raise LongarcError(f"{name}: {GRAPH} is not an ONNX graph") from None
+    if _EXTERNAL_DATA in graph:
+        raise LongarcError(f"{name}: the graph refers to other files, which a Longarc model never does")
+    return Package(graph, description, card)
+
+
+def read_card(source: str | Path) -> dict[str, Any]:
+    """The card alone."""
+    return read_package(source).card
+
+
+def _entry(archive: zipfile.ZipFile, entry: str, limit: int, name: str) -> bytes:
+    try:
+        info = archive.getinfo(entry)
+    except KeyError:
+        raise LongarcError(f"{name}: not a Longarc model: it has no {entry}") from None
+    if info.file_size > limit:
+        raise LongarcError(f"{name}: {entry} claims {info.file_size:,} bytes, more than the limit of {limit:,}")
+    with archive.open(info) as stream:
+        content = stream.read(info.file_size + 1)
+    if len(content) != info.file_size:
+        raise LongarcError(f"{name}: {entry} is not as long as it claims to be")
+    return content
+
+
+def _json_entry(archive: zipfile.ZipFile, entry: str, name: str) -> dict[str, Any]:
+    try:
+        data = json.loads(_entry(archive, entry, MAX_JSON_BYTES, name))
+    except (ValueError, RecursionError):
+        raise LongarcError(f"{name}: {entry} is not valid JSON") from None
+    if not isinstance(data, dict):
+        raise LongarcError(f"{name}: {entry} is not a JSON object")
+    return data

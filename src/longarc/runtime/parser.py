@@ -1,0 +1,143 @@
+"""The parser: sentences in, parsed sentences out, in order, in batches of similar length and bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longarc.cores import available_cores
+from longarc.data.batches import batches_by_length
+from longarc.data.sentence import DEPREL, HEAD, UPOS, XPOS, Sentence
+from longarc.decoding.beam import parse_with_beam
+from longarc.decoding.greedy import Parses, parse_greedily
+from longarc.runtime.package import Package, read_package
+from longarc.runtime.parsed import ParsedSentence
+from longarc.runtime.session import BatchScores, Session
+from longarc.transitions import get_system
+from longarc.trees.pseudo_projective import deprojectivize
+
+WINDOW_WORDS = 20_000
+"""Words that are read ahead and sorted by length."""
+BATCH_WORDS = 4_000
+"""Words in a batch, if memory allows: more make the network no faster."""
+MEGABYTE = 1 << 20
+BYTES_PER_WORD = 60_000
+BYTES_PER_PAIR = 24
+"""What a batch takes while it is scored and searched, roughly: per word, and per pair of words of a sentence."""
+
+
+class Parser:
+    """A loaded model. Safe to use from several threads at once, and in worker processes."""
+
+    def __init__(
+        self, package: Package, *, name: str = "model", threads: int | None = None, memory: int = 256, beam: int = 1
+    ) -> None:
+        """`threads`: processor threads; `memory`: megabytes for a batch; `beam`: hypotheses per sentence."""
+        self.name = name
+        self.card = package.card
+        self.description = package.description
+        self.threads = threads or available_cores()
+        self.memory = memory
+        self.beam = beam
+        self.system = get_system(self.description.system)
+        self._package = package
+        self._session = Session(package.graph, package.description, self.threads, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Goes to another process as the content of its file; the network is set up anew there."""
+        return _revive, (self._package, self.name, self.threads, self.memory, self.beam)
+
+    def parse(self, sentence: Sequence[str] | Sentence) -> ParsedSentence:
+        """Parses one sentence, given as the forms of its words or as a Sentence (which is not changed)."""
+        given = sentence.copy() if isinstance(sentence, Sentence) else Sentence.from_forms(sentence)
+        return next(self.stream([given], probabilities=True))
+
+    def stream(
+        self, sentences: Iterable[Sentence], *, keep_tags: bool = False, probabilities: bool = False
+    ) -> Iterator[ParsedSentence]:
+        """Parses sentences as they come and gives them back in order, with the predicted columns replaced.
+
+        Predicted are HEAD and DEPREL, and with `keep_tags` = False the tags that the model knows.
+        """
+        window: list[Sentence] = []
+        words = 0
+        for sentence in sentences:
+            window.append(sentence)
+            words += len(sentence)
+            if words >= WINDOW_WORDS:
+                yield from self._parse_window(window, keep_tags, probabilities)
+                window, words = [], 0
+        yield from self._parse_window(window, keep_tags, probabilities)
+
+    def _parse_window(
+        self, sentences: list[Sentence], keep_tags: bool, probabilities: bool
+    ) -> Iterator[ParsedSentence]:
+        nodes = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int64)
+        cost = nodes * BYTES_PER_WORD + nodes**2 * BYTES_PER_PAIR * self.beam
+        limit = min(self.memory * MEGABYTE, BATCH_WORDS * BYTES_PER_WORD)
+        found: list[ParsedSentence | None] = [None] * len(sentences)
+        for indices in batches_by_length(cost, limit):
+            batch = [sentences[index] for index in indices.tolist()]
+            for index, parsed in zip(indices.tolist(), self._parse_batch(batch, keep_tags, probabilities), strict=True):
+                found[index] = parsed
+        for parsed_sentence in found:
+            assert parsed_sentence is not None
+            yield parsed_sentence
+
+    def _parse_batch(
+        self, sentences: Sequence[Sentence], keep_tags: bool, probabilities: bool
+    ) -> Iterator[ParsedSentence]:
+        lengths = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int32)
+        words = np.zeros((int(lengths.max()), len(sentences)), dtype=np.int64)
+        for column, sentence in enumerate(sentences):
+            words[: lengths[column], column] = self.description.words.numbers(sentence.forms)
+        scores = self._session.run(words, lengths, totals=probabilities or self.beam > 1)
+        parses = self._search(lengths - 1, scores)
+        for row, sentence in enumerate(sentences):
+            own = slice(0, lengths[row])
+            self._fill_in(sentence, parses.heads[row, own], scores, row, keep_tags)
+            found = parses.probabilities[row, own] if probabilities and parses.probabilities is not None else None
+            yield ParsedSentence(sentence, self.system.name, found)
+
+    def _search(self, lengths: NDArray[np.int32], scores: BatchScores) -> Parses:
+        single_root = self.description.single_root
+        if self.beam > 1:
+            assert scores.totals is not None
+            return parse_with_beam(
+                self.system, lengths, scores.scores, scores.totals, beam=self.beam, single_root=single_root
+            )
+        return parse_greedily(self.system, lengths, scores.scores, scores.totals, single_root=single_root)
+
+    def _fill_in(
+        self, sentence: Sentence, heads: NDArray[np.int64], scores: BatchScores, row: int, keep_tags: bool
+    ) -> None:
+        """Replaces the predicted columns of a sentence."""
+        relation_names = self.description.relations.names
+        numbers = scores.relations[row, heads[1:], np.arange(1, len(heads))].tolist()
+        relations = ["", *(relation_names[number] for number in numbers)]
+        if self.system.projective:
+            lowered, relations = deprojectivize(heads.astype(np.int32), relations, self.description.scheme)
+            heads = lowered.astype(np.int64)
+        sentence.set_column(HEAD, [str(head) for head in heads.tolist()])
+        sentence.set_column(DEPREL, relations)
+        if keep_tags:
+            return
+        for column, labels, best in (
+            (UPOS, self.description.tags.names, scores.tags),
+            (XPOS, self.description.fine_tags.names, scores.fine_tags),
+        ):
+            if best is not None and labels != ["_"]:
+                sentence.set_column(column, [labels[number] for number in best[row, : len(heads)].tolist()])
+
+
+def _revive(package: Package, name: str, threads: int, memory: int, beam: int) -> Parser:
+    return Parser(package, name=name, threads=threads, memory=memory, beam=beam)
+
+
+def load(model: str | Path | BinaryIO, *, threads: int | None = None, memory: int = 256, beam: int = 1) -> Parser:
+    """Loads a `.longarc` file; see Parser for the options."""
+    return Parser(read_package(model), name=str(model), threads=threads, memory=memory, beam=beam)

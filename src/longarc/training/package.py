@@ -1,0 +1,97 @@
+"""From the weights of a finished training to the file that people parse with."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from longarc import __version__
+from longarc.data.vocabulary import Labels, Words
+from longarc.errors import LongarcError
+from longarc.model.export import export_onnx, quantized
+from longarc.model.network import Network
+from longarc.runtime.package import Description, Package
+from longarc.training.checkpoint import load_tensors
+from longarc.training.configuration import Configuration
+from longarc.training.examples import Vocabularies
+from longarc.training.prepare import Prepared, network_size
+from longarc.training.trainer import DESCRIPTION, WEIGHTS
+from longarc.trees.pseudo_projective import Scheme
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a model comes from, as its card shall say."""
+
+    treebank: str = ""
+    licence: str = ""
+    attribution: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        return {"treebank": self.treebank, "licence": self.licence, "attribution": self.attribution}
+
+
+def model_card(name: str, configuration: Configuration, scores: Mapping[str, float], origin: Origin) -> dict[str, Any]:
+    """All that a user should know about a model, except what quantising did to it."""
+    return {
+        "name": name,
+        **origin.as_dict(),
+        "scores": dict(scores),
+        "precision": "float32",
+        "configuration": configuration.as_dict(),
+        "command": shlex.join(["longarc", *sys.argv[1:]]),
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
+        "versions": {"longarc": __version__, **{name: version(name) for name in ("torch", "onnx", "onnxruntime")}},
+    }
+
+
+def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
+    """The network in its present state, ready to be written."""
+    vocabularies, configuration = prepared.vocabularies, prepared.configuration
+    scheme: Scheme = configuration.projectivization  # type: ignore[assignment]  # checked by Configuration
+    description = Description(
+        system=configuration.system,
+        scheme=scheme,
+        single_root=prepared.single_root,
+        words=vocabularies.words,
+        tags=vocabularies.tags,
+        fine_tags=vocabularies.fine_tags if configuration.fine_tags else Labels([]),
+        relations=vocabularies.relations,
+    )
+    graph = export_onnx(prepared.network, prepared.relation_mask)
+    return Package(graph, description, {**card, "bytes": len(graph)})
+
+
+def make_int8(package: Package) -> Package:
+    """The same model with 8-bit weights."""
+    graph = quantized(package.graph)
+    return Package(graph, package.description, {**package.card, "precision": "int8", "bytes": len(graph)})
+
+
+def load_trained(folder: Path) -> Prepared:
+    """What a finished training left in its folder, as far as it is needed to package it."""
+    try:
+        data = json.loads((folder / DESCRIPTION).read_text("utf-8"))
+    except OSError as error:
+        raise LongarcError(f"{folder}: no finished training: {DESCRIPTION}: {error.strerror}") from None
+    configuration = Configuration().updated(data["configuration"], str(folder / DESCRIPTION))
+    vocabularies = Vocabularies(
+        Words(data["words"], data["trained_words"]),
+        Labels(data["tags"]),
+        Labels(data["fine_tags"]),
+        Labels(data["relations"]),
+    )
+    network = Network(network_size(configuration, vocabularies))
+    tensors, _ = load_tensors(folder / WEIGHTS)
+    network.load_state_dict(tensors)
+    mask = np.array(data["relation_mask"], dtype=np.float32)
+    return Prepared(configuration, vocabularies, data["single_root"], mask, network, [], 0, "")

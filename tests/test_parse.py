@@ -1,0 +1,457 @@
+"""Parsing with a packaged model: the same trees as in training, nothing lost, bounded, safe against hostile files."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+torch = pytest.importorskip("torch")
+
+from longarc import Sentence, read_all  # noqa: E402
+from longarc.cli.main import app  # noqa: E402
+from longarc.decoding.beam import parse_with_beam  # noqa: E402
+from longarc.decoding.greedy import parse_greedily  # noqa: E402
+from longarc.errors import LongarcError  # noqa: E402
+from longarc.runtime import parser as parser_module  # noqa: E402
+from longarc.runtime.package import Package, read_package, write_package  # noqa: E402
+from longarc.runtime.parser import Parser, load  # noqa: E402
+from longarc.training.configuration import Configuration  # noqa: E402
+from longarc.training.package import Origin, load_trained, make_int8, make_package, model_card  # noqa: E402
+from longarc.training.prepare import Prepared, prepare  # noqa: E402
+from longarc.transitions import SYSTEMS  # noqa: E402
+from longarc.transitions.system import ScoreLayout  # noqa: E402
+from longarc.trees.structure import is_tree  # noqa: E402
+from tests.toy_treebank import toy_conllu, write_toy_treebank  # noqa: E402
+
+WIDE = [
+    "lstm_size=32",
+    "lstm_layers=1",
+    "merge_dimensions=32",
+    "pair_dimensions=24",
+    "word_dimensions=16",
+    "min_count=1",
+]
+LEARN = ["learning_rate=0.01", "batch_sentences=8"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model that knows the toy language well, fp32 and int8."""
+    home = tmp_path_factory.mktemp("models")
+    treebank = write_toy_treebank(home / "toy.conllu", 160)
+    dev = write_toy_treebank(home / "dev.conllu", 30, seed=5)
+    settings = [f"--set={setting}" for setting in [*WIDE, *LEARN]]
+    options = ["--epochs=6", "--dev", str(dev), "--quantize", "--threads=1", "--licence", "CC0", "--treebank", "toy"]
+    result = CliRunner().invoke(app, ["train", str(treebank), "--out", str(home / "toy"), *settings, *options])
+    assert result.exit_code == 0, result.output
+    return home
+
+
+@pytest.fixture(scope="module")
+def parser(folder: Path) -> Parser:
+    return load(folder / "toy" / "toy.longarc", threads=1)
+
+
+def longarc(*arguments: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", "from longarc.cli.main import run; run()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, input=stdin)
+
+
+def small(system: str, sentences: list[Sentence], **changes: Any) -> Prepared:
+    values = {"lstm_size": 9, "word_dimensions": 7, "merge_dimensions": 8, "pair_dimensions": 6, "min_count": 1}
+    return prepare(Configuration(**(values | {"system": system} | changes)), sentences, [], None)
+
+
+def packaged(prepared: Prepared) -> Package:
+    return make_package(prepared, model_card("test", prepared.configuration, {}, Origin()))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("changes", [{}, {"fine_tags": True, "parser_input": "words", "lstm_layers": 1}])
+def test_the_packaged_model_scores_and_parses_as_the_network_does(
+    tmp_path: Path, name: str, changes: dict[str, Any]
+) -> None:
+    sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 25))
+    prepared = small(name, sentences, **changes)
+    expected = prepared.predictor().parse(sentences)
+    parser = Parser(packaged(prepared), threads=1)
+    for parse, found in zip(expected, parser.stream([s.copy() for s in sentences]), strict=True):
+        assert found.heads.tolist() == parse.heads.tolist()
+        assert found.relations == parse.relations
+        assert found.column(3)[1:] == parse.tags[1:]
+    lengths = np.array([len(sentence) + 1 for sentence in sentences[:6]], dtype=np.int32)
+    words = np.zeros((lengths.max(), 6), dtype=np.int64)
+    for column, sentence in enumerate(sentences[:6]):
+        words[: lengths[column], column] = prepared.vocabularies.words.numbers(sentence.forms)
+    found_scores = parser._session.run(words, lengths, totals=True)
+    with torch.no_grad():
+        scores = prepared.network(torch.from_numpy(words.T.copy()), torch.from_numpy(lengths.astype(np.int64)))
+        mask = torch.from_numpy(prepared.relation_mask)
+        arcs = scores.arcs + mask[(torch.arange(int(lengths.max())) > 0).long()].unsqueeze(-1)
+        best, total = scores.flat(arcs.max(dim=2).values).numpy(), scores.flat(arcs.logsumexp(dim=2)).numpy()
+    nodes = int(lengths.max())
+    for row, length in enumerate(lengths):
+        inside = np.zeros((nodes, nodes), dtype=np.bool_)
+        inside[:length, :length] = True
+        for own, theirs in ((found_scores.scores, best), (found_scores.totals, total)):
+            assert own is not None
+            np.testing.assert_allclose(
+                own[row, : nodes**2].reshape(nodes, nodes)[inside],
+                theirs[row, : nodes**2].reshape(nodes, nodes)[inside],
+                rtol=1e-4,
+                atol=1e-4,
+            )
+            np.testing.assert_allclose(
+                own[row, nodes**2 : nodes**2 + length], theirs[row, nodes**2 : nodes**2 + length], rtol=1e-4, atol=1e-4
+            )
+
+
+def test_training_ends_with_models_that_know_what_they_are(folder: Path) -> None:
+    for name, precision in (("toy", "float32"), ("toy-int8", "int8")):
+        card = read_package(folder / "toy" / f"{name}.longarc").card
+        assert (card["precision"], card["licence"], card["treebank"]) == (precision, "CC0", "toy")
+        assert card["scores"]["dev_las"] > 95
+        assert card["command"].startswith("longarc")
+    assert (folder / "toy" / "toy-int8.longarc").stat().st_size < (folder / "toy" / "toy.longarc").stat().st_size
+    result = CliRunner().invoke(app, ["info", str(folder / "toy" / "toy.longarc")])
+    assert "CC0" in result.output
+    assert json.loads(CliRunner().invoke(app, ["info", "--json", str(folder / "toy" / "toy.longarc")]).output)
+
+
+def test_a_finished_training_can_be_packaged_again(folder: Path) -> None:
+    first = read_package(folder / "toy" / "toy.longarc")
+    again = packaged(load_trained(folder / "toy"))
+    assert again.graph == first.graph
+    assert make_int8(again).graph == read_package(folder / "toy" / "toy-int8.longarc").graph
+
+
+ODD_INPUT = "\r\n".join(
+    [
+        "\ufeff# newdoc",
+        "# text = the dog sees it",
+        "1-2\tthedog\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        "1\tthe\tthe\tX\tx\tA=B\t_\t_\t_\tm=1",
+        "2\tdog\t\tX\tx\t_\t1\told\t2:x\t_",
+        "2.1\tempty\t_\t_\t_\t_\t_\t_\t1:y\t_",
+        "3\tsees\t_\tX\tx\t_\t3\t_\t_\t_",
+        "4\tit it\t_\tX\tx\t_\t_\t_\t_\t_",
+        "5\t.\t_\tX\tx\t_\t_\t_\t_\t_",
+        "",
+        "",
+        "# end",
+        "",
+    ]
+)
+
+
+@pytest.mark.parametrize("keep_tags", [True, False])
+def test_only_the_predicted_columns_change(folder: Path, tmp_path: Path, keep_tags: bool) -> None:
+    (tmp_path / "in.conllu").write_bytes(ODD_INPUT.encode())
+    model = folder / "toy" / "toy.longarc"
+    options = ["--keep-tags"] if keep_tags else []
+    result = longarc("parse", tmp_path / "in.conllu", "-m", model, "-o", tmp_path / "out.conllu", *options)
+    assert result.returncode == 0, result.stderr
+    before, after = ODD_INPUT.split("\n"), (tmp_path / "out.conllu").read_bytes().decode().split("\n")
+    assert len(before) == len(after)
+    for old, new in zip(before, after, strict=True):
+        columns = old.split("\t"), new.split("\t")
+        if len(columns[0]) == 10 and columns[0][0].isdigit():
+            predicted = {6, 7} if keep_tags else {3, 6, 7}
+            assert all(columns[0][i] == columns[1][i] for i in range(10) if i not in predicted)
+            assert columns[1][6].isdigit()
+        else:
+            assert old == new
+
+
+def test_pipes_work(folder: Path) -> None:
+    text = toy_conllu(20, seed=9)
+    result = longarc("parse", "-", "-m", folder / "toy" / "toy.longarc", stdin=text.encode())
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.decode().split("\n")) == len(text.split("\n"))
+
+
+def test_tokens_one_sentence_per_line_are_parsed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("the dog sees the cat .\n\nthe bird hears the child today .\n")
+    model = folder / "toy" / "toy.longarc"
+    options = ["--input", "tokens", "--to", "jsonl", "--probabilities"]
+    result = longarc("parse", tmp_path / "in.txt", "-m", model, *options)
+    sentences = [json.loads(line) for line in result.stdout.decode().splitlines()]
+    assert [len(sentence["tokens"]) for sentence in sentences] == [6, 7]
+    assert sentences[0]["tokens"][2] == {
+        **sentences[0]["tokens"][2],
+        "form": "sees",
+        "head": 0,
+        "relation": "root",
+        "upos": "VERB",
+    }
+    assert 0.5 < sentences[0]["tokens"][2]["probability"] <= 1
+
+
+def test_the_python_interface_reads_as_documented(parser: Parser) -> None:
+    sentence = parser.parse(["the", "dog", "sees", "the", "cat", "today", "which", "sleeps", "."])
+    tokens = list(sentence)
+    assert [token.head for token in tokens] == [2, 3, 0, 5, 3, 3, 8, 5, 3]
+    assert tokens[7].relation == "acl"
+    assert all(token.probability is not None and 0.3 < token.probability <= 1 for token in tokens)
+    assert sentence.transitions()[:5] == ["Shift", "Left-Arc_1", "Shift", "Left-Arc_1", "Right-Arc_2"]
+    assert len(sentence.transitions()) == 18
+    assert sentence.to_conllu().count("\n") == 10
+
+
+def test_parsing_does_not_change_what_it_is_given(parser: Parser) -> None:
+    sentence = Sentence.from_forms(["the", "dog", "sees", "the", "cat"])
+    parser.parse(sentence)
+    assert sentence.heads.tolist() == [-1] * 6
+
+
+def test_order_windows_and_batches_do_not_change_the_trees(
+    parser: Parser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentences = read_all(write_toy_treebank(tmp_path / "many.conllu", 60, seed=8))
+    whole = [s.to_conllu() for s in parser.stream([s.copy() for s in sentences])]
+    monkeypatch.setattr(parser_module, "WINDOW_WORDS", 50)
+    monkeypatch.setattr(parser_module, "BATCH_WORDS", 20)
+    assert [s.to_conllu() for s in parser.stream([s.copy() for s in sentences])] == whole
+    assert [parser.parse(s).to_conllu() for s in sentences] == whole
+
+
+def test_a_stream_is_read_only_as_far_as_a_window(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_module, "WINDOW_WORDS", 30)
+    taken = 0
+
+    def endless() -> Iterator[Sentence]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield Sentence.from_forms(["the", "dog", "sees", "the", "cat", "."])
+
+    next(parser.stream(endless()))
+    assert taken == 5
+
+
+def test_a_very_long_sentence_is_parsed_beside_the_others(parser: Parser) -> None:
+    long = Sentence.from_forms(["the", "dog", "sees", "the", "cat", "."] * 250)
+    short = Sentence.from_forms(["the", "dog", "sees", "the", "cat", "."])
+    first, found, last = parser.stream([short.copy(), long, short.copy()])
+    assert is_tree(found.heads, single_root=True)
+    assert first.to_conllu() == last.to_conllu()
+
+
+def test_several_threads_can_use_one_parser(parser: Parser, tmp_path: Path) -> None:
+    sentences = read_all(write_toy_treebank(tmp_path / "many.conllu", 40, seed=8))
+    expected = [s.to_conllu() for s in parser.stream([s.copy() for s in sentences])]
+    found: list[list[str]] = []
+
+    def work() -> None:
+        found.append([s.to_conllu() for s in parser.stream([s.copy() for s in sentences])])
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert found == [expected] * 4
+
+
+def _heads_in_another_process(parser: Parser) -> list[int]:
+    return [int(head) for head in parser.parse(["the", "dog", "sees", "the", "cat"]).heads]
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_worker_processes_can_use_a_parser(parser: Parser, method: str) -> None:
+    with multiprocessing.get_context(method).Pool(1) as pool:
+        assert pool.apply(_heads_in_another_process, (parser,)) == _heads_in_another_process(parser)
+
+
+def test_parsing_never_imports_torch(folder: Path) -> None:
+    code = (
+        "import sys, longarc.runtime.parser as p; "
+        f"p.load({str(folder / 'toy' / 'toy.longarc')!r}).parse(['the', 'dog']); "
+        "assert not {'torch', 'onnx', 'matplotlib'} & set(sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("single_root", [True, False])
+def test_a_beam_of_one_is_greedy_search(name: str, single_root: bool) -> None:
+    generator = np.random.default_rng(3)
+    lengths = np.array([5, 3, 7, 1])
+    scores = generator.normal(size=(4, ScoreLayout(8).width(SYSTEMS[name]))).astype(np.float32)
+    totals = scores + generator.random(scores.shape).astype(np.float32)
+    greedy = parse_greedily(SYSTEMS[name], lengths, scores, totals, single_root=single_root)
+    beam = parse_with_beam(SYSTEMS[name], lengths, scores, totals, beam=1, single_root=single_root)
+    np.testing.assert_array_equal(greedy.heads, beam.heads)
+    assert greedy.probabilities is not None and beam.probabilities is not None
+    np.testing.assert_allclose(greedy.probabilities, beam.probabilities)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_wide_beam_finds_the_best_of_all_sequences(name: str) -> None:
+    system = SYSTEMS[name]
+    generator = np.random.default_rng(4)
+    for _ in range(6):
+        scores = generator.normal(size=(1, ScoreLayout(4).width(system))) * 3
+        found = parse_with_beam(system, np.array([3]), scores, scores, beam=5000, single_root=False)
+        best_worth, best_heads = -np.inf, None
+        agenda = [(system.initial(np.array([3]), single_root=False), 0.0)]
+        while agenda:  # every sequence of transitions there is
+            state, worth = agenda.pop()
+            legal = system.legal(state)[0]
+            if not legal.any():
+                if worth > best_worth:
+                    best_worth, best_heads = worth, state
+                continue
+            values = scores[0, system.slots(state)[0]]
+            normaliser = np.log(np.exp(values[legal]).sum())
+            for choice in np.flatnonzero(legal):
+                after = state.take(np.array([0]))
+                system.apply(after, np.array([choice]))
+                agenda.append((after, worth + values[choice] - normaliser))
+        assert best_heads is not None
+        system.complete(best_heads, scores)
+        np.testing.assert_array_equal(found.heads, best_heads.heads)
+
+
+@given(data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_a_beam_over_any_scores_gives_trees(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(sorted(SYSTEMS)))
+    lengths = np.array(data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
+    width = ScoreLayout(int(lengths.max()) + 1).width(SYSTEMS[name])
+    values = st.sampled_from([0.0, 1.0, -3.5, np.nan, np.inf, -np.inf, 1e30])
+    flat = data.draw(st.lists(values, min_size=width * len(lengths), max_size=width * len(lengths)))
+    scores = np.array(flat, dtype=np.float32).reshape(len(lengths), width)
+    found = parse_with_beam(SYSTEMS[name], lengths, scores, scores, beam=3)
+    for row, length in enumerate(lengths):
+        assert is_tree(found.heads[row, : length + 1].astype(np.int32), single_root=True)
+
+
+def test_probabilities_are_those_of_the_softmax() -> None:
+    system = SYSTEMS["nl-covington"]
+    scores = np.zeros((1, ScoreLayout(2).width(system)))
+    scores[0, 1] = 3.0  # the arc from the root to word 1 ...
+    found = parse_greedily(system, np.array([1]), scores, scores)
+    assert found.probabilities is not None
+    assert found.probabilities[0, 1] == pytest.approx(np.exp(3) / (np.exp(3) + 1))  # ... against Shift
+
+
+def rewritten(change: Callable[[dict[str, bytes]], None]) -> Callable[[bytes], bytes]:
+    def rewrite(content: bytes) -> bytes:
+        import io
+
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = {name: archive.read(name) for name in archive.namelist()}
+        change(entries)
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in entries.items():
+                archive.writestr(name, data)
+        return out.getvalue()
+
+    return rewrite
+
+
+def description_with(**changes: object) -> Callable[[dict[str, bytes]], None]:
+    def change(entries: dict[str, bytes]) -> None:
+        entries["model.json"] = json.dumps(json.loads(entries["model.json"]) | changes).encode()
+
+    return change
+
+
+def nan_weights(entries: dict[str, bytes]) -> None:
+    import onnx
+    from onnx import numpy_helper
+
+    model = onnx.load_from_string(entries["model.onnx"])
+    tensor = max(model.graph.initializer, key=lambda t: len(t.raw_data))
+    array = numpy_helper.to_array(tensor) * np.nan
+    tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    entries["model.onnx"] = model.SerializeToString()
+
+
+def external_weights(entries: dict[str, bytes]) -> None:
+    import onnx
+
+    model = onnx.load_from_string(entries["model.onnx"])
+    tensor = model.graph.initializer[0]
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    entry = tensor.external_data.add()
+    entry.key, entry.value = "location", "../../../../etc/passwd"
+    tensor.ClearField("raw_data")
+    entries["model.onnx"] = model.SerializeToString()
+
+
+HOSTILE: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda content: b"",
+    "truncated": lambda content: content[: len(content) // 2],
+    "not a zip": lambda content: b"\x00" * 5000,
+    "bytes changed": lambda content: content[:3000] + b"\xff" * 500 + content[3500:],
+    "no graph": rewritten(lambda entries: entries.__delitem__("model.onnx")),
+    "graph is junk": rewritten(lambda entries: entries.update({"model.onnx": b"junk" * 100})),
+    "zip bomb": rewritten(lambda entries: entries.update({"model.json": b" " * (300 << 20)})),
+    "description is a list": rewritten(lambda entries: entries.update({"model.json": b"[]"})),
+    "description is deep": rewritten(lambda entries: entries.update({"model.json": b"[" * 100_000})),
+    "newer format": rewritten(description_with(format=99)),
+    "unknown system": rewritten(description_with(system="os.system")),
+    "too few relations": rewritten(description_with(relations=["x"])),
+    "too many words": rewritten(description_with(words=[str(i) for i in range(100_000)])),
+    "words are numbers": rewritten(description_with(words=[1, 2, 3])),
+    "another system": rewritten(description_with(system="covington")),
+    "NaN weights": rewritten(nan_weights),
+    "weights in another file": rewritten(external_weights),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_or_broken_model_is_refused(folder: Path, tmp_path: Path, kind: str) -> None:
+    content = (folder / "toy" / "toy.longarc").read_bytes()
+    (tmp_path / "bad.longarc").write_bytes(HOSTILE[kind](content))
+    with pytest.raises(LongarcError) as error:
+        load(tmp_path / "bad.longarc", threads=1)
+    assert "bad.longarc" in str(error.value)
+
+
+def test_entries_that_point_elsewhere_are_not_even_looked_at(folder: Path, tmp_path: Path) -> None:
+    content = rewritten(lambda entries: entries.update({"../evil.txt": b"x", "/etc/evil": b"x"}))
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "odd.longarc").write_bytes(content((folder / "toy" / "toy.longarc").read_bytes()))
+    load(tmp_path / "m" / "odd.longarc", threads=1)
+    assert not (tmp_path / "evil.txt").exists()
+
+
+def test_the_same_model_gives_the_same_file(folder: Path, tmp_path: Path) -> None:
+    package = read_package(folder / "toy" / "toy.longarc")
+    write_package(tmp_path / "again.longarc", package)
+    assert (tmp_path / "again.longarc").read_bytes() == (folder / "toy" / "toy.longarc").read_bytes()
+
+
+def test_mistakes_end_with_a_message(folder: Path, tmp_path: Path) -> None:
+    model = folder / "toy" / "toy.longarc"
+    (tmp_path / "bad.conllu").write_text("1\ta\n\n")
+    cases: list[tuple[list[str | Path], bytes]] = [
+        (["parse", tmp_path / "bad.conllu", "-m", model, "-o", tmp_path / "out.conllu"], b"bad.conllu:1"),
+        (["parse", tmp_path / "bad.conllu"], b"--model"),
+        (["parse", tmp_path / "bad.conllu", "-m", tmp_path / "none.longarc"], b"none.longarc"),
+        (["info", tmp_path / "bad.conllu"], b"not a Longarc model"),
+    ]
+    for arguments, message in cases:
+        result = longarc(*arguments)
+        assert result.returncode == 2
+        assert message in result.stderr
+        assert b"Traceback" not in result.stderr
+    assert not list(tmp_path.glob("*out*"))
