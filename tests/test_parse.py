@@ -176,6 +176,36 @@ def test_only_the_predicted_columns_change(folder: Path, tmp_path: Path, keep_ta
             assert old == new
 
 
+def test_the_output_is_valid_conllu_where_the_input_is(folder: Path, tmp_path: Path) -> None:
+    validator = Path(sys.executable).with_name("udvalidate")
+    if not validator.exists():
+        pytest.skip("udvalidate (of the package udtools) is not installed")
+    rows = [
+        "# sent_id = s1",
+        "# text = the cat dogs seethe which.",
+        "1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_",
+        "2\tcat\t_\tNOUN\t_\t_\t0\troot\t_\t_",
+        "3\tdogs\t_\tNOUN\t_\t_\t2\tflat\t_\t_",
+        "4-5\tseethe\t_\t_\t_\t_\t_\t_\t_\t_",
+        "4\tsee\t_\tVERB\t_\t_\t2\tacl\t_\t_",
+        "5\tthe\t_\tDET\t_\t_\t4\tdet\t_\t_",
+        "6\twhich\t_\tPRON\t_\t_\t4\tobj\t_\tSpaceAfter=No",
+        "7\t.\t_\tPUNCT\t_\t_\t2\tpunct\t_\t_",
+        "",
+        "",
+    ]
+    (tmp_path / "in.conllu").write_text("\n".join(rows))
+    result = longarc(
+        "parse", tmp_path / "in.conllu", "-m", folder / "toy" / "toy.longarc", "-o", tmp_path / "out.conllu"
+    )
+    assert result.returncode == 0, result.stderr
+    for name in ("in", "out"):
+        checked = subprocess.run(
+            [validator, "--level=2", "--lang=ud", tmp_path / f"{name}.conllu"], capture_output=True
+        )
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 def test_pipes_work(folder: Path) -> None:
     text = toy_conllu(20, seed=9)
     result = longarc("parse", "-", "-m", folder / "toy" / "toy.longarc", stdin=text.encode())

@@ -9,8 +9,14 @@ from typing import Annotated
 import typer
 
 from longarc import __version__
+from longarc.cli.compare import compare
 from longarc.cli.convert import convert
+from longarc.cli.draw import draw
+from longarc.cli.evaluate import evaluate
+from longarc.cli.info import info
 from longarc.cli.oracle import oracle
+from longarc.cli.package import package
+from longarc.cli.parse import parse
 from longarc.cli.stats import stats
 from longarc.cli.train import train
 from longarc.errors import LongarcError
@@ -26,7 +32,13 @@ app = typer.Typer(
 app.command()(stats)
 app.command()(oracle)
 app.command()(convert)
+app.command()(draw)
 app.command()(train)
+app.command()(evaluate)
+app.command()(compare)
+app.command()(parse)
+app.command()(info)
+app.command()(package)
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from longarc.data.files import open_output
 from longarc.errors import LongarcError
+from longarc.evaluation.breakdown import TABLES, Breakdown, Row
 from longarc.evaluation.treebank_stats import TreebankStats
 
 # Okabe & Ito's colours, which people with colour-blindness can tell apart.
@@ -85,5 +86,82 @@ def plot_learning_curve(history: Sequence[Mapping[str, Any]], target: Path) -> N
         more_lines, more_labels = scores.get_legend_handles_labels()
         lines, labels = lines + more_lines, labels + more_labels
     axes.legend(lines, labels, frameon=False, loc="center right")
+    with open_output(target) as stream:
+        figure.savefig(stream, format=target.suffix[1:])
+
+
+MOST_BARS = 25
+"""Kinds of words or of mistakes that a picture has room for."""
+
+
+def plot_breakdown(breakdown: Breakdown, folder: Path) -> list[Path]:
+    """Draws every table of a breakdown and the most frequent mistakes to files in a folder; gives their names."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LongarcError(f"{folder}: cannot be made a folder: {error.strerror}") from None
+    drawn = []
+    for name, rows in breakdown.tables.items():
+        drawn.append(folder / f"{name}.svg")
+        ordered = _from_left_to_right(rows) if name == "arc_length" else rows[:MOST_BARS]
+        _plot_rows(ordered, TABLES[name], drawn[-1])
+    mistakes = {
+        "relation_confusions": {f"{one['gold']} → {one['system']}": one for one in breakdown.relation_confusions},
+        "head_confusions": {
+            f"{one['tag']}: {one['gold_head']} → {one['system_head']}": one for one in breakdown.head_confusions
+        },
+    }
+    titles = ("gold relation → system relation", "tag of the dependent: of the gold head → of the system head")
+    for (name, confusions), title in zip(mistakes.items(), titles, strict=True):
+        drawn.append(folder / f"{name}.svg")
+        _plot_confusions({label: int(one["count"]) for label, one in confusions.items()}, title, drawn[-1])
+    return drawn
+
+
+def _from_left_to_right(rows: Sequence[Row]) -> list[Row]:
+    """The longest arc to the left first, the root in the middle, the longest to the right last."""
+    sides = {side: [row for row in rows if row.name.startswith(side)] for side in ("left", "root", "right")}
+    return [*reversed(sides["left"]), *sides["root"], *sides["right"]]
+
+
+def _plot_rows(rows: Sequence[Row], title: str, target: Path) -> None:
+    """Precision and recall of labelled arcs, two bars for each row."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(max(5.0, 1.5 + 0.45 * len(rows)), 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    places = np.arange(len(rows))
+    shares = [row.as_dict() for row in rows]
+    for offset, key, colour, hatch in ((-0.2, "las_recall", COLOURS[1], ""), (0.2, "las_precision", COLOURS[4], "//")):
+        heights = [share[key] for share in shares]
+        label = "recall (of gold arcs)" if offset < 0 else "precision (of the system's arcs)"
+        axes.bar(places + offset, heights, width=0.4, color=colour, hatch=hatch, edgecolor="white", label=label)
+    labels = [f"{row.name} ({row.gold:,})" for row in rows]
+    axes.set_xticks(places, labels, rotation=45, ha="right", rotation_mode="anchor", parse_math=False)
+    axes.margins(x=0.02)
+    axes.set_xlabel(f"{title}; in brackets the gold words", parse_math=False)
+    axes.set_ylabel("head and relation right, %")
+    axes.set_ylim(0, 100)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    with open_output(target) as stream:
+        figure.savefig(stream, format=target.suffix[1:])
+
+
+def _plot_confusions(counts: Mapping[str, int], title: str, target: Path) -> None:
+    """A bar for each kind of mistake, the most frequent on top."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    figure = Figure(figsize=(7, 1.2 + 0.25 * len(counts)), layout="constrained")
+    axes = figure.add_subplot()
+    places = np.arange(len(counts))
+    axes.barh(places, list(counts.values()), color=COLOURS[0])
+    axes.set_yticks(places, list(counts), parse_math=False)
+    axes.invert_yaxis()
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("words")
+    axes.set_title(title, fontsize="medium", parse_math=False)
+    axes.spines[["top", "right"]].set_visible(False)
     with open_output(target) as stream:
         figure.savefig(stream, format=target.suffix[1:])

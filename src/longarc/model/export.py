@@ -95,11 +95,11 @@ def _gates(tensor: Any) -> NDArray[np.float32]:
 def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
     """The graph as bytes.
 
-    Inputs: `words` [N, batch] int64 and `lengths` [batch] int32, in nodes. Outputs: `scores` [batch, width], see
-    ScoreLayout, with the best relation's score for each arc; `totals`, the same with the log of the summed exponentials
-    over all relations; `relations` [batch, N, N] int16, the best relation of each arc; `tags` and, where the model has
-    them, `fine_tags` [batch, N] int64. relation_mask [2, relations] is added to the scores of relations: row 0 for arcs
-    from the root, row 1 for all others.
+    Inputs: `words` [N, batch] int64 and `lengths` [batch] int32, in nodes. Outputs, by head, sentence and dependent:
+    `best` [N, batch, N], the score of the best relation of each arc; `relations` int16, which one that is; `total`, the
+    log of the summed exponentials over all relations; `no_arc`, where the system has it. By sentence and word: `shift`
+    [batch, N]; `reduce`, where the system has it; `tags` and, where the model has them, `fine_tags`, int64.
+    relation_mask [2, relations] is added to the scores of relations: row 0 for arcs from the root, row 1 for others.
     """
     network.eval()
     size = network.size
@@ -118,6 +118,17 @@ def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
     head = g.with_one(g.linear(merged, network.head, relu=True))
     dependent = g.with_one(g.linear(merged, network.dependent, relu=True))
     _add_pairs(g, network, head, dependent, relation_mask)
+    by_pair, by_word = ["nodes", "batch", "nodes"], ["batch", "nodes"]
+    outputs = [
+        ("best", TensorProto.FLOAT, by_pair),
+        ("relations", TensorProto.INT16, by_pair),
+        ("total", TensorProto.FLOAT, by_pair),
+        *([("no_arc", TensorProto.FLOAT, by_pair)] if size.has_no_arc else []),
+        ("shift", TensorProto.FLOAT, by_word),
+        *([("reduce", TensorProto.FLOAT, by_word)] if size.has_reduce else []),
+        ("tags", TensorProto.INT64, by_word),
+        *([("fine_tags", TensorProto.INT64, by_word)] if size.fine_tags else []),
+    ]
     graph = helper.make_graph(
         g.nodes,
         "longarc",
@@ -125,17 +136,7 @@ def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
             helper.make_tensor_value_info("words", TensorProto.INT64, ["nodes", "batch"]),
             helper.make_tensor_value_info("lengths", TensorProto.INT32, ["batch"]),
         ],
-        [
-            helper.make_tensor_value_info("scores", TensorProto.FLOAT, ["batch", "width"]),
-            helper.make_tensor_value_info("totals", TensorProto.FLOAT, ["batch", "width"]),
-            helper.make_tensor_value_info("relations", TensorProto.INT16, ["batch", "nodes", "nodes"]),
-            helper.make_tensor_value_info("tags", TensorProto.INT64, ["batch", "nodes"]),
-            *(
-                [helper.make_tensor_value_info("fine_tags", TensorProto.INT64, ["batch", "nodes"])]
-                if network.fine_tagger is not None
-                else []
-            ),
-        ],
+        [helper.make_tensor_value_info(*output) for output in outputs],
         g.constants,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
@@ -167,33 +168,20 @@ def _add_tagger(g: GraphWriter, tagger: Tagger, merged: str, output: str) -> str
 
 
 def _add_pairs(g: GraphWriter, network: Network, head: str, dependent: str, mask: NDArray[np.float32]) -> None:
-    """Adds the outputs scores, totals and relations. head, dependent: [N, batch, pair + 1]"""
-    size = network.size
-    width = size.pair_dimensions
+    """Adds the outputs that score transitions. head, dependent: [N, batch, pair + 1]"""
+    width = network.size.pair_dimensions
     # [N, batch, pair, pair + 1]: what each head multiplies dependents with.
     left = g.add("MatMul", head, g.constant(network.pairs.weight))
     left = g.add("Reshape", left, g.shape(0, 0, width, width + 1))
-    g.add("Transpose", dependent, perm=[1, 2, 0], output="dependents")  # which the body reads
-    outputs = ["best", "total", "relations", *(["no_arc"] if size.has_no_arc else [])]
-    node = helper.make_node(
-        "Scan",
-        [left, _mask_by_row(g, mask, left)],
-        outputs,
-        body=_scoring_body(network),
-        num_scan_inputs=2,
-        scan_output_axes=[1] * len(outputs),
-    )
-    g.nodes.append(node)
-    whole_row = g.shape(0, -1)
-    shift = _diagonal(g, network.shift, head, dependent)
-    parts = [shift]
-    if size.has_no_arc:
-        zeros = g.add("Mul", shift, g.constant(np.array(0, dtype=np.float32)))
-        parts += [zeros, g.add("Reshape", "no_arc", whole_row)]
-    elif network.reduce is not None:
-        parts.append(_diagonal(g, network.reduce, head, dependent))
-    for arcs, output in (("best", "scores"), ("total", "totals")):
-        g.add("Concat", g.add("Reshape", arcs, whole_row), *parts, axis=1, output=output)
+    g.add("Transpose", dependent, perm=[1, 2, 0], output="dependents")  # which the bodies read
+    masks = _mask_by_row(g, mask, left)
+    # The totals have a loop of their own, so that it can be left out where no probabilities are wanted.
+    for outputs in (["best", "relations", *(["no_arc"] if network.size.has_no_arc else [])], ["total"]):
+        body = _scoring_body(network, outputs)
+        g.nodes.append(helper.make_node("Scan", [left, masks], outputs, body=body, num_scan_inputs=2))
+    _add_diagonal(g, network.shift, head, dependent, "shift")
+    if network.reduce is not None:
+        _add_diagonal(g, network.reduce, head, dependent, "reduce")
 
 
 def _mask_by_row(g: GraphWriter, mask: NDArray[np.float32], like: str) -> str:
@@ -206,40 +194,45 @@ def _mask_by_row(g: GraphWriter, mask: NDArray[np.float32], like: str) -> str:
     return g.add("Concat", g.constant(mask[0].reshape(1, relations, 1)), rest, axis=0)
 
 
-def _scoring_body(network: Network) -> onnx.GraphProto:
-    """One head with all dependents of its sentence: best relation, its score, and the total over relations."""
+def _scoring_body(network: Network, wanted: list[str]) -> onnx.GraphProto:
+    """One head with all dependents of its sentence: the wanted outputs, each [batch, N]."""
     size = network.size
-    g = GraphWriter(prefix="one_head_")
+    g = GraphWriter(prefix=f"{wanted[0]}_")
     weight, bias = network.relations.weight.detach(), network.relations.bias.detach()
     combined = g.add("Relu", g.add("MatMul", "left", "dependents"))  # [batch, pair, N]
     scores = g.add("MatMul", g.constant(weight[: size.relations]), combined)
     scores = g.add("Add", scores, g.constant(bias[: size.relations].unsqueeze(-1)))
     scores = g.add("Add", scores, "mask")  # [batch, relations, N]
-    g.add("ReduceMax", scores, axes=[1], keepdims=0, output="row_best")
-    g.add("ReduceLogSumExp", scores, axes=[1], keepdims=0, output="row_total")
-    best = g.add("ArgMax", scores, axis=1, keepdims=0)
-    g.add("Cast", best, to=TensorProto.INT16, output="row_relations")
-    outputs = [("row_best", TensorProto.FLOAT), ("row_total", TensorProto.FLOAT), ("row_relations", TensorProto.INT16)]
-    if size.has_no_arc:
+    rows = {name: f"row_{name}" for name in wanted}
+    if "total" in wanted:
+        g.add("ReduceLogSumExp", scores, axes=[1], keepdims=0, output=rows["total"])
+    if "best" in wanted:
+        g.add("ReduceMax", scores, axes=[1], keepdims=0, output=rows["best"])
+        number = g.add("ArgMax", scores, axis=1, keepdims=0)
+        g.add("Cast", number, to=TensorProto.INT16, output=rows["relations"])
+    if "no_arc" in wanted:
         no_arc = g.add("MatMul", g.constant(weight[size.relations :]), combined)
         no_arc = g.add("Add", no_arc, g.constant(bias[size.relations :].unsqueeze(-1)))
-        g.add("Squeeze", no_arc, g.shape(1), output="row_no_arc")
-        outputs.append(("row_no_arc", TensorProto.FLOAT))
+        g.add("Squeeze", no_arc, g.shape(1), output=rows["no_arc"])
+    kinds = {"relations": TensorProto.INT16}
     pair = size.pair_dimensions
     return helper.make_graph(
         g.nodes,
-        "one_head",
+        f"one_head_{wanted[0]}",
         [
             helper.make_tensor_value_info("left", TensorProto.FLOAT, ["batch", pair, pair + 1]),
             helper.make_tensor_value_info("mask", TensorProto.FLOAT, [size.relations, 1]),
         ],
-        [helper.make_tensor_value_info(name, kind, ["batch", "nodes"]) for name, kind in outputs],
+        [
+            helper.make_tensor_value_info(row, kinds.get(name, TensorProto.FLOAT), ["batch", "nodes"])
+            for name, row in rows.items()
+        ],
         g.constants,
     )
 
 
-def _diagonal(g: GraphWriter, biaffine: Biaffine, head: str, dependent: str) -> str:
+def _add_diagonal(g: GraphWriter, biaffine: Biaffine, head: str, dependent: str, output: str) -> None:
     """[batch, N] the score of each word as both head and dependent."""
     left = g.add("MatMul", head, g.constant(biaffine.weight))
     product = g.add("ReduceSum", g.add("Mul", left, dependent), g.shape(-1), keepdims=0)
-    return g.add("Transpose", product, perm=[1, 0])
+    g.add("Transpose", product, perm=[1, 0], output=output)

@@ -117,7 +117,7 @@ class Parser:
     ) -> None:
         """Replaces the predicted columns of a sentence."""
         relation_names = self.description.relations.names
-        numbers = scores.relations[row, heads[1:], np.arange(1, len(heads))].tolist()
+        numbers = scores.relations[heads[1:], row, np.arange(1, len(heads))].tolist()
         relations = ["", *(relation_names[number] for number in numbers)]
         if self.system.projective:
             lowered, relations = deprojectivize(heads.astype(np.int32), relations, self.description.scheme)

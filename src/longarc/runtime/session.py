@@ -20,12 +20,16 @@ QUIET = 3  # onnxruntime's warnings are for its developers
 
 @dataclass(frozen=True)
 class BatchScores:
-    """What the graph says of a batch; see longarc.model.export.export_onnx."""
+    """What the graph says of a batch."""
 
     scores: NDArray[np.float32]
+    """[batch, width], see ScoreLayout; of an arc the best relation's"""
     totals: NDArray[np.float32] | None
+    """[batch, width] the same with the log of the summed exponentials over an arc's relations"""
     relations: NDArray[np.int16]
+    """[N head, batch, N dependent] the best relation of each arc"""
     tags: NDArray[np.int64]
+    """[batch, N]"""
     fine_tags: NDArray[np.int64] | None
 
 
@@ -37,18 +41,46 @@ class Session:
         self._threads = threads
         self._name = name
         self._description = description
+        self._system = get_system(description.system)
         self._owner = 0
         self._session: Any = None
-        self._outputs = ["scores", "relations", "tags", *(["fine_tags"] if len(description.fine_tags) else [])]
+        self._outputs = ["best", "relations", "shift", "tags"]
+        self._outputs += ["fine_tags"] if len(description.fine_tags) else []
+        self._outputs += ["no_arc"] if self._system.has_no_arc else []
+        self._outputs += ["reduce"] if self._system.has_reduce else []
+        self._options = onnxruntime.RunOptions()
+        self._options.only_execute_path_to_fetches = True
         self._try_out()
 
     def run(self, words: NDArray[np.int64], lengths: NDArray[np.int32], totals: bool) -> BatchScores:
         """words: [N, batch]; lengths: [batch] in nodes."""
-        names = [*self._outputs, *(["totals"] if totals else [])]
-        found = dict(zip(names, self._get().run(names, {"words": words, "lengths": lengths}), strict=True))
+        names = [*self._outputs, *(["total"] if totals else [])]
+        values = self._get().run(names, {"words": words, "lengths": lengths}, self._options)
+        found = dict(zip(names, values, strict=True))
+        del values
+        scores = self._flat(found.pop("best"), found)
+        total = found.pop("total", None)
         return BatchScores(
-            found["scores"], found.get("totals"), found["relations"], found["tags"], found.get("fine_tags")
+            scores,
+            None if total is None else self._flat(total, found),
+            found["relations"],
+            found["tags"],
+            found.get("fine_tags"),
         )
+
+    def _flat(self, arcs: NDArray[np.float32], found: dict[str, Any]) -> NDArray[np.float32]:
+        """One row per sentence in the order of ScoreLayout. arcs: [N, batch, N]"""
+        nodes, batch, _ = arcs.shape
+        layout = ScoreLayout(nodes)
+        flat = np.zeros((batch, layout.width(self._system)), dtype=np.float32)
+        flat[:, : nodes**2].reshape(batch, nodes, nodes)[:] = arcs.transpose(1, 0, 2)
+        flat[:, layout.shift(0) : layout.shift(nodes)] = found["shift"]
+        if self._system.has_reduce:
+            flat[:, layout.reduce(0) : layout.reduce(nodes)] = found["reduce"]
+        if self._system.has_no_arc:
+            no_arc = flat[:, layout.no_arc(0, 0) :].reshape(batch, nodes, nodes)
+            no_arc[:] = found["no_arc"].transpose(1, 0, 2)
+        return flat
 
     def _get(self) -> Any:
         """The session of this process: onnxruntime's threads do not survive a fork."""
@@ -66,7 +98,7 @@ class Session:
     def _try_out(self) -> None:
         """Parses two empty words, to find out now whether the graph is what the description says."""
         names = {output.name for output in self._get().get_outputs()}
-        if missing := {*self._outputs, "totals"} - names:
+        if missing := {*self._outputs, "total"} - names:
             raise LongarcError(f"{self._name}: the graph does not give {', '.join(sorted(missing))}")
         words, lengths = np.array([[1, 1], [0, 0], [0, 0]]), np.array([3, 2], dtype=np.int32)
         last = np.full_like(words, len(self._description.words) - 1)
@@ -75,9 +107,10 @@ class Session:
             self.run(last, lengths, totals=True)
         except Exception as error:  # see above
             raise LongarcError(f"{self._name}: the graph does not work: {error}") from None
-        width = ScoreLayout(3).width(get_system(self._description.system))
-        shapes = (found.scores.shape, found.relations.shape, found.tags.shape)
-        if shapes != ((2, width), (2, 3, 3), (2, 3)) or found.relations.max() >= len(self._description.relations):
+        fits = found.relations.shape == (3, 2, 3) and found.relations.max() < len(self._description.relations)
+        for best, labels in ((found.tags, self._description.tags), (found.fine_tags, self._description.fine_tags)):
+            fits = fits and (best is None or (best.shape == (2, 3) and best.max() < len(labels)))
+        if not fits:
             raise LongarcError(f"{self._name}: the graph does not fit its description")
         if not np.isfinite(found.scores).all():
             raise LongarcError(f"{self._name}: the graph gives scores that are not numbers", "Its weights are damaged.")

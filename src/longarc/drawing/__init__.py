@@ -1,0 +1,1 @@
+"""Pictures of trees: text for terminals, SVG for screens and papers, TikZ for LaTeX."""
