@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +13,6 @@ from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
-    from longarc.training.configuration import Configuration
-    from longarc.training.prepare import Prepared
 
 
 def train(
@@ -96,13 +92,27 @@ def train(
             raise LongarcError("--dev and --dev-fraction exclude each other")
         aside = max(1, round(dev_fraction * len(train_sentences)))
         train_sentences, dev_sentences = train_sentences[:-aside], train_sentences[-aside:]
-    treebanks = Treebanks(train_sentences, dev_sentences, test_sentences)
-    prepared, scores = _train(configuration, treebanks, vectors, out, resume, threads)
-    from longarc.cli.package import write_models
-    from longarc.training.package import Origin
 
+    from longarc.cli.package import tell
+    from longarc.cli.train_progress import TrainingProgress
+    from longarc.training.package import Origin
+    from longarc.training.run import Treebanks, clear_folder, train_model, write_models
+    from longarc.training.threads import set_up_torch
+    from longarc.training.trainer import Interrupted
+
+    set_up_torch(threads)
+    clear_folder(out, everything=not resume)
+    treebanks = Treebanks(train_sentences, dev_sentences, test_sentences)
+    try:
+        with TrainingProgress() as progress:
+            prepared, scores = train_model(configuration, treebanks, out, progress, vectors=vectors, resume=resume)
+    except Interrupted:
+        message = f"longarc: stopped; the state is saved in {out}. Go on with the same command and --resume."
+        typer.echo(message, err=True)
+        raise typer.Exit(130) from None
     origin = Origin(name or Path(treebank).name, licence, attribution)
-    write_models(prepared, out, dev_sentences, scores, origin, quantize)
+    for path, package in write_models(prepared, out, dev_sentences, scores, origin, quantize):
+        tell(path, package)
 
 
 def require_torch() -> None:
@@ -113,83 +123,12 @@ def require_torch() -> None:
 
 
 def _check_folder(out: Path, resume: bool, overwrite: bool) -> None:
-    from longarc.training.trainer import BEST, CHECKPOINT, LOG, WEIGHTS
+    from longarc.training.run import is_finished, is_unfinished
 
-    if out.exists() and not out.is_dir():
-        raise LongarcError(f"{out}: is not a folder")
-    finished, unfinished = (out / WEIGHTS).exists(), (out / CHECKPOINT).exists()
-    if resume and finished:
+    if resume and is_finished(out):
         raise LongarcError(f"{out}: the training is finished", "Begin anew with --overwrite.")
-    if resume and not unfinished:
+    if resume and not is_unfinished(out):
         raise LongarcError(f"{out}: no checkpoint to go on from", "Leave --resume out to begin.")
-    if not resume and (finished or unfinished):
-        if not overwrite:
-            hint = "Go on with --resume, or begin anew with --overwrite." if unfinished else "Replace with --overwrite."
-            raise LongarcError(f"{out}: there is a training in this folder already", hint)
-        for name in (WEIGHTS, CHECKPOINT, BEST, LOG):
-            (out / name).unlink(missing_ok=True)
-    out.mkdir(parents=True, exist_ok=True)
-    for left_over in out.glob(".*.part"):  # of a training that was killed while it wrote
-        left_over.unlink()
-
-
-@dataclass(frozen=True)
-class Treebanks:
-    """What is trained on, chosen by and measured on."""
-
-    train: list[Sentence]
-    dev: list[Sentence]
-    test: list[Sentence]
-
-
-def _train(
-    configuration: Configuration,
-    treebanks: Treebanks,
-    vectors: Path | None,
-    out: Path,
-    resume: bool,
-    threads: int | None,
-) -> tuple[Prepared, dict[str, float]]:
-    """The trained network, and its scores on the test data if there are any."""
-    from longarc.cli.train_progress import TrainingProgress
-    from longarc.data.files import open_output
-    from longarc.training.prepare import prepare
-    from longarc.training.threads import set_up_torch
-    from longarc.training.trainer import DESCRIPTION, Interrupted, Trainer, write_log
-
-    set_up_torch(threads)
-    prepared = prepare(configuration, treebanks.train, treebanks.dev, vectors)
-    with open_output(out / DESCRIPTION) as stream:
-        stream.write(json.dumps(prepared.description(), ensure_ascii=False, indent=1).encode())
-    progress = TrainingProgress()
-    trainer = Trainer(prepared, treebanks.dev, out, progress)
-    if resume:
-        trainer.resume()
-        for entry in trainer.position.history:
-            progress.epoch_done(entry)
-    try:
-        with progress:
-            trainer.train()
-    except Interrupted:
-        typer.echo(
-            f"longarc: stopped; the state is saved in {out}. Go on with the same command and --resume.", err=True
-        )
-        raise typer.Exit(130) from None
-    finally:
-        _draw_curve(trainer.position.history, out)
-    scores: dict[str, float] = {}
-    if treebanks.test:
-        found = prepared.predictor().evaluate(treebanks.test)
-        scores = {f"test_{name}": round(score, 4) for name, score in found.items()}
-        last: dict[str, Any] = {"epoch": trainer.position.best_epoch or prepared.epochs, **scores}
-        write_log(out, [*trainer.position.history, last])
-        progress.epoch_done(last)
-    return prepared, scores
-
-
-def _draw_curve(history: list[dict[str, Any]], out: Path) -> None:
-    """The learning curve, where there is something to draw and something to draw it with."""
-    if history and importlib.util.find_spec("matplotlib") is not None:
-        from longarc.evaluation.plots import plot_learning_curve
-
-        plot_learning_curve(history, out / "curve.svg")
+    if not resume and not overwrite and (is_finished(out) or is_unfinished(out)):
+        hint = "Go on with --resume, or begin anew with --overwrite." if is_unfinished(out) else "Add --overwrite."
+        raise LongarcError(f"{out}: there is a training in this folder already", hint)

@@ -1,0 +1,137 @@
+"""A whole training in a folder: from trees to the weights that are kept, and from those to the files to parse with."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from longarc.data.files import open_output
+from longarc.data.sentence import UPOS, Sentence
+from longarc.errors import LongarcError
+from longarc.evaluation.attachment import attachment_scores
+from longarc.runtime.package import Package, write_package
+from longarc.runtime.parser import Parser
+from longarc.training.configuration import Configuration
+from longarc.training.package import Origin, make_int8, make_package, model_card
+from longarc.training.prepare import Prepared, prepare
+from longarc.training.trainer import BEST, CHECKPOINT, DESCRIPTION, LOG, WEIGHTS, Reporter, Trainer, write_log
+
+
+@dataclass(frozen=True)
+class Treebanks:
+    """What is trained on, chosen by and, in the end, measured on."""
+
+    train: Sequence[Sentence]
+    dev: Sequence[Sentence] = field(default_factory=list)
+    test: Sequence[Sentence] = field(default_factory=list)
+
+
+def is_finished(out: Path) -> bool:
+    """Whether a folder has a training that went to its end."""
+    return (out / WEIGHTS).exists()
+
+
+def is_unfinished(out: Path) -> bool:
+    """Whether a folder has a training that can be gone on with."""
+    return (out / CHECKPOINT).exists()
+
+
+def clear_folder(out: Path, *, everything: bool) -> None:
+    """Makes the folder and takes away what a killed training half wrote, or all that an earlier one left."""
+    if out.exists() and not out.is_dir():
+        raise LongarcError(f"{out}: is not a folder")
+    out.mkdir(parents=True, exist_ok=True)
+    for left_over in out.glob(".*.part"):
+        left_over.unlink()
+    if everything:
+        for name in (WEIGHTS, CHECKPOINT, BEST, LOG):
+            (out / name).unlink(missing_ok=True)
+
+
+def train_model(
+    configuration: Configuration,
+    treebanks: Treebanks,
+    out: Path,
+    reporter: Reporter,
+    *,
+    vectors: Path | None = None,
+    resume: bool = False,
+) -> tuple[Prepared, dict[str, float]]:
+    """Trains to the end and gives the network with its scores on the test data, where there are any.
+
+    Raises trainer.Interrupted when it was asked to stop; with `resume` it goes on from there.
+    """
+    prepared = prepare(configuration, treebanks.train, treebanks.dev, vectors)
+    with open_output(out / DESCRIPTION) as stream:
+        stream.write(json.dumps(prepared.description(), ensure_ascii=False, indent=1).encode())
+    trainer = Trainer(prepared, treebanks.dev, out, reporter)
+    if resume:
+        trainer.resume()
+        for entry in trainer.position.history:
+            reporter.epoch_done(entry)
+    try:
+        trainer.train()
+    finally:
+        _draw_curve(trainer.position.history, out)
+    scores: dict[str, float] = {}
+    if treebanks.test:
+        found = prepared.predictor().evaluate(treebanks.test)
+        scores = {f"test_{name}": round(score, 4) for name, score in found.items()}
+        last: dict[str, Any] = {"epoch": trainer.position.best_epoch or prepared.epochs, **scores}
+        write_log(out, [*trainer.position.history, last])
+        reporter.epoch_done(last)
+    return prepared, scores
+
+
+def _draw_curve(history: list[dict[str, Any]], out: Path) -> None:
+    """The learning curve, where there is something to draw and something to draw it with."""
+    if history and importlib.util.find_spec("matplotlib") is not None:
+        from longarc.evaluation.plots import plot_learning_curve
+
+        plot_learning_curve(history, out / "curve.svg")
+
+
+def write_models(
+    prepared: Prepared,
+    out: Path,
+    dev: Sequence[Sentence],
+    scores: dict[str, float],
+    origin: Origin,
+    quantize: bool,
+) -> Iterator[tuple[Path, Package]]:
+    """Packages a trained network in its folder, measured on dev, and tells of each file as it is written."""
+    name = out.resolve().name
+    package = make_package(prepared, model_card(name, prepared.configuration, scores, origin))
+    measured = _measured(package, dev)
+    package.card["scores"] |= measured
+    write_package(out / f"{name}.longarc", package)
+    yield out / f"{name}.longarc", package
+    if quantize:
+        small = make_int8(package)
+        small.card["scores"] = {**scores, **_measured(small, dev)}
+        if dev:
+            small.card["float32_scores"] = measured
+        write_package(out / f"{name}-int8.longarc", small)
+        yield out / f"{name}-int8.longarc", small
+
+
+def _measured(package: Package, dev: Sequence[Sentence]) -> dict[str, float]:
+    """UAS, LAS and tag accuracy of a packaged model."""
+    if not dev:
+        return {}
+    parsed = list(Parser(package).stream([sentence.copy() for sentence in dev]))
+    found = attachment_scores(
+        ((sentence.heads, sentence.relations) for sentence in dev),
+        ((sentence.heads, sentence.relations) for sentence in parsed),
+    )
+    pairs = [
+        (gold[UPOS], own[UPOS])
+        for sentence, result in zip(dev, parsed, strict=True)
+        for gold, own in zip(sentence.words, result.words, strict=True)
+    ]
+    tags = 100 * sum(gold == own for gold, own in pairs) / len(pairs)
+    return {"dev_uas": round(found.uas, 2), "dev_las": round(found.las, 2), "dev_tags": round(tags, 2)}
