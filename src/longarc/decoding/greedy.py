@@ -24,7 +24,9 @@ class Parses:
 
 def usable(scores: Scores) -> Scores:
     """The scores with NaN as the lowest and infinities as the largest numbers, so that any of them can be compared."""
-    if np.isfinite(scores).all():
+    with np.errstate(invalid="ignore"):
+        total = scores.sum(dtype=np.float64)  # finite only if all scores are; a mask would take much memory
+    if np.isfinite(total):
         return scores
     limits = np.finfo(scores.dtype)
     low, high = float(limits.min), float(limits.max)

@@ -96,10 +96,11 @@ def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
     """The graph as bytes.
 
     Inputs: `words` [N, batch] int64 and `lengths` [batch] int32, in nodes. Outputs, by head, sentence and dependent:
-    `best` [N, batch, N], the score of the best relation of each arc; `relations` int16, which one that is; `total`, the
-    log of the summed exponentials over all relations; `no_arc`, where the system has it. By sentence and word: `shift`
-    [batch, N]; `reduce`, where the system has it; `tags` and, where the model has them, `fine_tags`, int64.
-    relation_mask [2, relations] is added to the scores of relations: row 0 for arcs from the root, row 1 for others.
+    `best` [N, batch, N], the score of the best relation of each arc; `relations` (uint8, or int16 where there are more
+    than 256), which one that is; `total`, the log of the summed exponentials over all relations; `no_arc`, where the
+    system has it. By sentence and word: `shift` [batch, N]; `reduce`, where the system has it; `tags` and, where the
+    model has them, `fine_tags`, int64. relation_mask [2, relations] is added to the scores of relations: row 0 for arcs
+    from the root, row 1 for others.
     """
     network.eval()
     size = network.size
@@ -121,7 +122,7 @@ def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
     by_pair, by_word = ["nodes", "batch", "nodes"], ["batch", "nodes"]
     outputs = [
         ("best", TensorProto.FLOAT, by_pair),
-        ("relations", TensorProto.INT16, by_pair),
+        ("relations", _relation_type(network), by_pair),
         ("total", TensorProto.FLOAT, by_pair),
         *([("no_arc", TensorProto.FLOAT, by_pair)] if size.has_no_arc else []),
         ("shift", TensorProto.FLOAT, by_word),
@@ -209,12 +210,12 @@ def _scoring_body(network: Network, wanted: list[str]) -> onnx.GraphProto:
     if "best" in wanted:
         g.add("ReduceMax", scores, axes=[1], keepdims=0, output=rows["best"])
         number = g.add("ArgMax", scores, axis=1, keepdims=0)
-        g.add("Cast", number, to=TensorProto.INT16, output=rows["relations"])
+        g.add("Cast", number, to=_relation_type(network), output=rows["relations"])
     if "no_arc" in wanted:
         no_arc = g.add("MatMul", g.constant(weight[size.relations :]), combined)
         no_arc = g.add("Add", no_arc, g.constant(bias[size.relations :].unsqueeze(-1)))
         g.add("Squeeze", no_arc, g.shape(1), output=rows["no_arc"])
-    kinds = {"relations": TensorProto.INT16}
+    kinds = {"relations": _relation_type(network)}
     pair = size.pair_dimensions
     return helper.make_graph(
         g.nodes,
@@ -229,6 +230,11 @@ def _scoring_body(network: Network, wanted: list[str]) -> onnx.GraphProto:
         ],
         g.constants,
     )
+
+
+def _relation_type(network: Network) -> int:
+    """The smallest type that can number all relations: there is one number for every pair of words."""
+    return int(TensorProto.UINT8 if network.size.relations <= 256 else TensorProto.INT16)
 
 
 def _add_diagonal(g: GraphWriter, biaffine: Biaffine, head: str, dependent: str, output: str) -> None:

@@ -149,11 +149,6 @@ def read_package(source: str | Path | BinaryIO) -> Package:
     return Package(graph, description, card)
 
 
-def read_card(source: str | Path) -> dict[str, Any]:
-    """The card alone."""
-    return read_package(source).card
-
-
 def _entry(archive: zipfile.ZipFile, entry: str, limit: int, name: str) -> bytes:
     try:
         info = archive.getinfo(entry)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,22 +34,33 @@ class Parser:
     """A loaded model. Safe to use from several threads at once, and in worker processes."""
 
     def __init__(
-        self, package: Package, *, name: str = "model", threads: int | None = None, memory: int = 256, beam: int = 1
+        self,
+        source: str | Path | Package,
+        *,
+        threads: int | None = None,
+        memory: int = 256,
+        beam: int = 1,
     ) -> None:
-        """`threads`: processor threads; `memory`: megabytes for a batch; `beam`: hypotheses per sentence."""
-        self.name = name
+        """`source`: a model file, or what was read from one; `threads`: processor threads; `memory`: megabytes for a
+        batch; `beam`: hypotheses per sentence."""
+        self.name = "model" if isinstance(source, Package) else str(source)
+        package = source if isinstance(source, Package) else read_package(source)
         self.card = package.card
         self.description = package.description
         self.threads = threads or available_cores()
         self.memory = memory
         self.beam = beam
         self.system = get_system(self.description.system)
-        self._package = package
-        self._session = Session(package.graph, package.description, self.threads, name)
+        self._source = source
+        # The graph is read again where another process needs it, and not kept: the network has it already.
+        self._session = Session(self._graph, package.description, self.threads, self.name)
+
+    def _graph(self) -> bytes:
+        return (self._source if isinstance(self._source, Package) else read_package(self._source)).graph
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Goes to another process as the content of its file; the network is set up anew there."""
-        return _revive, (self._package, self.name, self.threads, self.memory, self.beam)
+        """Goes to another process as the name of its file; the network is set up anew there."""
+        return _revive, (self._source, self.threads, self.memory, self.beam)
 
     def parse(self, sentence: Sequence[str] | Sentence) -> ParsedSentence:
         """Parses one sentence, given as the forms of its words or as a Sentence (which is not changed)."""
@@ -134,10 +145,10 @@ class Parser:
                 sentence.set_column(column, [labels[number] for number in best[row, : len(heads)].tolist()])
 
 
-def _revive(package: Package, name: str, threads: int, memory: int, beam: int) -> Parser:
-    return Parser(package, name=name, threads=threads, memory=memory, beam=beam)
+def _revive(source: str | Path | Package, threads: int, memory: int, beam: int) -> Parser:
+    return Parser(source, threads=threads, memory=memory, beam=beam)
 
 
-def load(model: str | Path | BinaryIO, *, threads: int | None = None, memory: int = 256, beam: int = 1) -> Parser:
+def load(model: str | Path, *, threads: int | None = None, memory: int = 256, beam: int = 1) -> Parser:
     """Loads a `.longarc` file; see Parser for the options."""
-    return Parser(read_package(model), name=str(model), threads=threads, memory=memory, beam=beam)
+    return Parser(model, threads=threads, memory=memory, beam=beam)

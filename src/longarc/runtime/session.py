@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,7 @@ class BatchScores:
     """[batch, width], see ScoreLayout; of an arc the best relation's"""
     totals: NDArray[np.float32] | None
     """[batch, width] the same with the log of the summed exponentials over an arc's relations"""
-    relations: NDArray[np.int16]
+    relations: NDArray[np.integer[Any]]
     """[N head, batch, N dependent] the best relation of each arc"""
     tags: NDArray[np.int64]
     """[batch, N]"""
@@ -36,7 +37,8 @@ class BatchScores:
 class Session:
     """Runs the graph; may be used from several threads at once, and goes on working in a forked process."""
 
-    def __init__(self, graph: bytes, description: Description, threads: int, name: str) -> None:
+    def __init__(self, graph: Callable[[], bytes], description: Description, threads: int, name: str) -> None:
+        """`graph` gives the graph's bytes whenever they are needed; they are not kept."""
         self._graph = graph
         self._threads = threads
         self._name = name
@@ -44,7 +46,7 @@ class Session:
         self._system = get_system(description.system)
         self._owner = 0
         self._session: Any = None
-        self._outputs = ["best", "relations", "shift", "tags"]
+        self._outputs = ["relations", "shift", "tags"]
         self._outputs += ["fine_tags"] if len(description.fine_tags) else []
         self._outputs += ["no_arc"] if self._system.has_no_arc else []
         self._outputs += ["reduce"] if self._system.has_reduce else []
@@ -54,33 +56,44 @@ class Session:
 
     def run(self, words: NDArray[np.int64], lengths: NDArray[np.int32], totals: bool) -> BatchScores:
         """words: [N, batch]; lengths: [batch] in nodes."""
-        names = [*self._outputs, *(["total"] if totals else [])]
-        values = self._get().run(names, {"words": words, "lengths": lengths}, self._options)
-        found = dict(zip(names, values, strict=True))
-        del values
-        scores = self._flat(found.pop("best"), found)
-        total = found.pop("total", None)
-        return BatchScores(
-            scores,
-            None if total is None else self._flat(total, found),
-            found["relations"],
-            found["tags"],
-            found.get("fine_tags"),
-        )
-
-    def _flat(self, arcs: NDArray[np.float32], found: dict[str, Any]) -> NDArray[np.float32]:
-        """One row per sentence in the order of ScoreLayout. arcs: [N, batch, N]"""
-        nodes, batch, _ = arcs.shape
+        nodes, batch = words.shape
         layout = ScoreLayout(nodes)
-        flat = np.zeros((batch, layout.width(self._system)), dtype=np.float32)
-        flat[:, : nodes**2].reshape(batch, nodes, nodes)[:] = arcs.transpose(1, 0, 2)
+        binding = self._get().io_binding()
+        binding.bind_cpu_input("words", np.ascontiguousarray(words))
+        binding.bind_cpu_input("lengths", lengths)
+        arcs = {
+            name: np.empty((batch, layout.width(self._system)), np.float32) for name in ("best", "total")[: 1 + totals]
+        }
+        # The scores of one sentence are written where they will be searched: of a long one there is room for no copy.
+        direct = batch == 1
+        for name, flat in arcs.items():
+            if direct:
+                shape = (nodes, batch, nodes)
+                binding.bind_output(name, "cpu", 0, np.float32, shape, flat.ctypes.data)
+            else:
+                binding.bind_output(name)
+        for name in self._outputs:
+            binding.bind_output(name)
+        self._get().run_with_iobinding(binding, self._options)
+        values = binding.get_outputs()[len(arcs) :]
+        found = {name: value.numpy() for name, value in zip(self._outputs, values, strict=True)}
+        for number, flat in enumerate(arcs.values()):
+            if not direct:
+                by_head = binding.get_outputs()[number].numpy()
+                flat[:, : nodes**2].reshape(batch, nodes, nodes)[:] = by_head.transpose(1, 0, 2)
+            self._add_other_scores(flat, layout, found)
+        return BatchScores(arcs["best"], arcs.get("total"), found["relations"], found["tags"], found.get("fine_tags"))
+
+    def _add_other_scores(self, flat: NDArray[np.float32], layout: ScoreLayout, found: dict[str, Any]) -> None:
+        """Puts the scores that are not of arcs in their places in ScoreLayout rows."""
+        nodes = layout.nodes
         flat[:, layout.shift(0) : layout.shift(nodes)] = found["shift"]
         if self._system.has_reduce:
             flat[:, layout.reduce(0) : layout.reduce(nodes)] = found["reduce"]
         if self._system.has_no_arc:
-            no_arc = flat[:, layout.no_arc(0, 0) :].reshape(batch, nodes, nodes)
+            flat[:, layout.reduce(0) : layout.reduce(nodes)] = 0  # no system has both
+            no_arc = flat[:, layout.no_arc(0, 0) :].reshape(len(flat), nodes, nodes)
             no_arc[:] = found["no_arc"].transpose(1, 0, 2)
-        return flat
 
     def _get(self) -> Any:
         """The session of this process: onnxruntime's threads do not survive a fork."""
@@ -89,7 +102,7 @@ class Session:
             options.intra_op_num_threads = self._threads
             options.log_severity_level = QUIET
             try:
-                self._session = onnxruntime.InferenceSession(self._graph, options, providers=["CPUExecutionProvider"])
+                self._session = onnxruntime.InferenceSession(self._graph(), options, providers=["CPUExecutionProvider"])
             except Exception as error:  # onnxruntime's exceptions have no common base but this
                 raise LongarcError(f"{self._name}: the graph cannot be loaded: {error}") from None
             self._owner = os.getpid()
@@ -98,7 +111,7 @@ class Session:
     def _try_out(self) -> None:
         """Parses two empty words, to find out now whether the graph is what the description says."""
         names = {output.name for output in self._get().get_outputs()}
-        if missing := {*self._outputs, "total"} - names:
+        if missing := {*self._outputs, "best", "total"} - names:
             raise LongarcError(f"{self._name}: the graph does not give {', '.join(sorted(missing))}")
         words, lengths = np.array([[1, 1], [0, 0], [0, 0]]), np.array([3, 2], dtype=np.int32)
         last = np.full_like(words, len(self._description.words) - 1)
