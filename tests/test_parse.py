@@ -7,6 +7,7 @@ import multiprocessing
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -211,6 +212,20 @@ def test_pipes_work(folder: Path) -> None:
     result = longarc("parse", "-", "-m", folder / "toy" / "toy.longarc", stdin=text.encode())
     assert result.returncode == 0, result.stderr
     assert len(result.stdout.decode().split("\n")) == len(text.split("\n"))
+
+
+def test_a_kill_leaves_nothing_under_the_final_name(folder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from longarc.cli.main import run; run()", "parse", "-"]
+    command += ["-m", str(folder / "toy" / "toy.longarc"), "-o", str(tmp_path / "out.conllu")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(toy_conllu(50).encode())
+        process.stdin.flush()
+        while not list(tmp_path.iterdir()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.kill()
+    assert not (tmp_path / "out.conllu").exists()
 
 
 def test_tokens_one_sentence_per_line_are_parsed(folder: Path, tmp_path: Path) -> None:
@@ -475,7 +490,7 @@ def test_mistakes_end_with_a_message(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.conllu").write_text("1\ta\n\n")
     cases: list[tuple[list[str | Path], bytes]] = [
         (["parse", tmp_path / "bad.conllu", "-m", model, "-o", tmp_path / "out.conllu"], b"bad.conllu:1"),
-        (["parse", tmp_path / "bad.conllu"], b"--model"),
+        (["parse", tmp_path / "bad.conllu"], b"no model was named"),
         (["parse", tmp_path / "bad.conllu", "-m", tmp_path / "none.longarc"], b"none.longarc"),
         (["info", tmp_path / "bad.conllu"], b"not a Longarc model"),
     ]

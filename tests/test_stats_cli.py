@@ -325,6 +325,7 @@ LAYERS = (
     "runtime",
     "model",
     "training",
+    "experiment",
     "cli",
 )
 HOME = Path(longarc.__file__).parent

@@ -135,7 +135,7 @@ def test_the_parser_can_read_words_instead_of_the_taggers_output() -> None:
 
 def test_the_learning_rate_follows_the_paper() -> None:
     ten = [learning_rate(SMALL, epoch, 10) / SMALL.learning_rate for epoch in range(1, 11)]
-    assert ten == [1, 1, 1, 1, 1, 1, 0.5, 0.25, 0.125, 0.0625]
+    assert ten == [1, 1, 1, 1, 1, 0.5, 0.25, 0.125, 0.0625, 0.03125]
     thirty = [learning_rate(SMALL, epoch, 30) / SMALL.learning_rate for epoch in range(1, 31)]
     assert thirty == [factor for factor in ten for _ in range(3)]
 

@@ -13,6 +13,7 @@ from longarc.cli.compare import compare
 from longarc.cli.convert import convert
 from longarc.cli.draw import draw
 from longarc.cli.evaluate import evaluate
+from longarc.cli.experiment import experiment
 from longarc.cli.info import info
 from longarc.cli.oracle import oracle
 from longarc.cli.package import package
@@ -39,6 +40,7 @@ app.command()(compare)
 app.command()(parse)
 app.command()(info)
 app.command()(package)
+app.command()(experiment)
 
 
 def _print_version(wanted: bool) -> None:

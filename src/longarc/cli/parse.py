@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longarc.cli.inputs import Encoding, FileProgress, SkipInvalid, complain, is_jsonl
-from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
@@ -64,8 +63,6 @@ def parse(
     from longarc.data.files import open_output
     from longarc.runtime.parser import load
 
-    if model is None:
-        raise LongarcError("no model was named", "Train one with `longarc train`, then use --model FILE.longarc.")
     wanted = output_format or _format_of(output)
     parser = load(model, threads=threads, memory=memory, beam=beam)
     inputs = files or ["-"]

@@ -11,14 +11,20 @@ from numpy.typing import NDArray
 def batches_by_length(lengths: Sequence[int] | NDArray[np.int64], budget: int) -> list[NDArray[np.int64]]:
     """Indices of sentences, sorted by length, in batches whose padded size (longest × count) stays within `budget`.
 
-    A sentence longer than the budget is a batch of its own.
+    A sentence longer than the budget is a batch of its own. A batch that is half full ends where the length changes:
+    where sentences abound, nearly all batches have sentences of one length, and no work is lost on padding.
     """
     sizes = np.asarray(lengths, dtype=np.int64)
     order = np.argsort(sizes, kind="stable")
     batches = []
     start = 0
+    ordered = np.maximum(sizes[order], 1).tolist()
     for end in range(1, len(order) + 1):
-        if end == len(order) or max(1, sizes[order[end]]) * (end - start + 1) > budget:
-            batches.append(order[start:end])
-            start = end
+        if end < len(order):
+            longer = ordered[end] > ordered[end - 1]
+            half_full = 2 * ordered[end - 1] * (end - start) >= budget
+            if ordered[end] * (end - start + 1) <= budget and not (longer and half_full):
+                continue
+        batches.append(order[start:end])
+        start = end
     return batches

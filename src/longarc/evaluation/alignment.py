@@ -130,7 +130,10 @@ def align(gold: Corpus, system: Corpus) -> Alignment:
     """
     spelled, found = spell(gold), spell(system)
     same_words = np.array_equal(gold.lengths, system.lengths) and gold.column(FORM) == system.column(FORM)
-    same_tokens = same_words and np.array_equal(spelled.first_words, found.first_words)
+    same_tokens = same_words and all(
+        np.array_equal(ours, theirs)
+        for ours, theirs in ((spelled.first_words, found.first_words), (spelled.ends, found.ends))
+    )
     if same_tokens or (same_words and spelled.text != found.text):
         return _align_word_by_word(gold, system, spelled, found)
     _require_same_text(gold, system, spelled, found)

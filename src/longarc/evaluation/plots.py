@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,67 @@ def plot_learning_curve(history: Sequence[Mapping[str, Any]], target: Path) -> N
         figure.savefig(stream, format=target.suffix[1:])
 
 
+def plot_learning_curves(curves: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], target: Path) -> None:
+    """Draws the training loss of several systems, and below it the development LAS where all of them have one.
+
+    A system has a colour, by its place, and a line for each of its trainings, of which there may be none.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    panels = {"loss": "training loss per sentence"}
+    if all("dev_las" in entry for histories in curves.values() for history in histories for entry in history):
+        panels["dev_las"] = "development LAS, %"
+    figure = Figure(figsize=(7, 3.5 * len(panels)), layout="constrained")
+    for number, (key, title) in enumerate(panels.items(), 1):
+        axes = figure.add_subplot(len(panels), 1, number)
+        for (name, histories), colour, marker in zip(curves.items(), COLOURS, MARKERS, strict=False):
+            for seed, history in enumerate(histories):
+                epochs, values = [entry["epoch"] for entry in history], [entry[key] for entry in history]
+                label = None if seed else name
+                axes.plot(epochs, values, color=colour, marker=marker, markersize=3, linewidth=1, label=label)
+        axes.set_xlabel("epoch")
+        axes.set_ylabel(title)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend(frameon=False)
+        axes.spines[["top", "right"]].set_visible(False)
+    _save_reproducibly(figure, target)
+
+
+def plot_arc_lengths(tables: Mapping[str, Sequence[Row]], target: Path) -> None:
+    """Draws the LAS (F1) of each arc length from the longest to the left to the longest to the right, by system.
+
+    Lengths that no gold arc has are left out. A system without rows has no line, and keeps its colour.
+    """
+    from matplotlib.figure import Figure
+
+    ordered = from_left_to_right([row for rows in tables.values() for row in rows if row.gold])
+    names = list(dict.fromkeys(row.name for row in ordered))
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    places = np.arange(len(names))
+    for (system, rows), colour, marker in zip(tables.items(), COLOURS, MARKERS, strict=False):
+        if not rows:
+            continue
+        found = {row.name: row.as_dict()["las_f1"] for row in rows}
+        values = [found.get(name, np.nan) for name in names]
+        axes.plot(places, values, color=colour, marker=marker, markersize=4, linewidth=1, label=system)
+    axes.set_xticks(places, names, rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_xlabel(TABLES["arc_length"])
+    axes.set_ylabel("LAS, F1 %")
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    _save_reproducibly(figure, target)
+
+
+def _save_reproducibly(figure: Any, target: Path) -> None:
+    """Writes an SVG whose text is text, and that is the same for the same figures."""
+    from matplotlib import rc_context
+
+    with open_output(target) as stream, rc_context({"svg.fonttype": "none", "svg.hashsalt": target.name}):
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+
+
 MOST_BARS = 25
 """Kinds of words or of mistakes that a picture has room for."""
 
@@ -103,7 +165,7 @@ def plot_breakdown(breakdown: Breakdown, folder: Path) -> list[Path]:
     drawn = []
     for name, rows in breakdown.tables.items():
         drawn.append(folder / f"{name}.svg")
-        ordered = _from_left_to_right(rows) if name == "arc_length" else rows[:MOST_BARS]
+        ordered = from_left_to_right(rows) if name == "arc_length" else rows[:MOST_BARS]
         _plot_rows(ordered, TABLES[name], drawn[-1])
     mistakes = {
         "relation_confusions": {f"{one['gold']} → {one['system']}": one for one in breakdown.relation_confusions},
@@ -118,10 +180,15 @@ def plot_breakdown(breakdown: Breakdown, folder: Path) -> list[Path]:
     return drawn
 
 
-def _from_left_to_right(rows: Sequence[Row]) -> list[Row]:
-    """The longest arc to the left first, the root in the middle, the longest to the right last."""
-    sides = {side: [row for row in rows if row.name.startswith(side)] for side in ("left", "root", "right")}
-    return [*reversed(sides["left"]), *sides["root"], *sides["right"]]
+def from_left_to_right(rows: Sequence[Row]) -> list[Row]:
+    """Rows by arc length: the longest arc to the left first, the root in the middle, the longest to the right last."""
+
+    def place(row: Row) -> int:
+        side, _, lengths = row.name.partition(" ")
+        first = int("".join(takewhile(str.isdigit, lengths)) or 0)
+        return first if side == "right" else -first
+
+    return sorted(rows, key=place)
 
 
 def _plot_rows(rows: Sequence[Row], title: str, target: Path) -> None:

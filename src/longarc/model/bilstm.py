@@ -23,6 +23,9 @@ class BiLSTM(nn.Module):
         widths = [inputs] + [2 * size] * (layers - 1)
         self.forwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
         self.backwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
+        for pair in self.layers():
+            for lstm in pair:
+                _initialise(lstm)
 
     def layers(self) -> Iterator[tuple[nn.LSTM, nn.LSTM]]:
         """The LSTMs of each layer, forwards and backwards."""
@@ -37,6 +40,20 @@ class BiLSTM(nn.Module):
             back, _ = backwards(_reverse(x, reversal))
             x = torch.cat([there, _reverse(back, reversal)], dim=-1)
         return x
+
+
+def _initialise(lstm: nn.LSTM) -> None:
+    """As in the authors' code: uniform weights after Glorot & Bengio (2010), and gates that begin by remembering."""
+    size = lstm.hidden_size
+    limit = (6 / (lstm.input_size + size + 4 * size)) ** 0.5
+    for name, parameter in lstm.named_parameters():
+        if name.startswith("weight"):
+            nn.init.uniform_(parameter, -limit, limit)
+        else:
+            nn.init.zeros_(parameter)
+    with torch.no_grad():
+        forget_gate: Tensor = getattr(lstm, "bias_ih_l0")[size : 2 * size]  # noqa: B009 (named by torch)
+        forget_gate.fill_(1.0)
 
 
 def reversal_of(lengths: Tensor, nodes: int) -> Tensor:

@@ -87,8 +87,11 @@ class Biaffine(nn.Module):
     def __init__(self, width: int, outputs: int) -> None:
         super().__init__()
         self.outputs = outputs
-        self.weight = nn.Parameter(torch.empty(width + 1, outputs * (width + 1)))
-        nn.init.normal_(self.weight, std=width**-0.5 / 4)
+        start = torch.empty(width + 1, outputs, width + 1)
+        _normal(start, (2 / (width + outputs)) ** 0.5)
+        _normal(start[:-1, :, :-1], (2 / (width * width + outputs)) ** 0.5)
+        start[-1, :, -1] = 0
+        self.weight = nn.Parameter(start.view(width + 1, outputs * (width + 1)))
 
     def left(self, x: Tensor) -> Tensor:
         """[batch, N, width] as [batch, N, outputs, width + 1], to be multiplied with the right side."""
@@ -106,6 +109,11 @@ class Biaffine(nn.Module):
         return (self.left(x) @ _with_one(y).unsqueeze(-1)).squeeze(-1)
 
 
+def _normal(tensor: Tensor, deviation: float) -> Tensor:
+    """Fills a tensor as the authors' code does: normally distributed, but not beyond two deviations."""
+    return nn.init.trunc_normal_(tensor, std=deviation, a=-2 * deviation, b=2 * deviation)
+
+
 def _with_one(x: Tensor) -> Tensor:
     return torch.cat([x, torch.ones_like(x[..., :1])], dim=-1)
 
@@ -117,7 +125,7 @@ class Tagger(nn.Module):
         super().__init__()
         self.hidden = nn.Linear(size.merge_dimensions, size.tag_dimensions)
         self.logits = nn.Linear(size.tag_dimensions, tags)
-        self.table = nn.Parameter(torch.randn(tags, size.tag_dimensions) * size.tag_dimensions**-0.5)
+        self.table = nn.Parameter(_normal(torch.empty(tags, size.tag_dimensions), 1.0))
         self.dropout = nn.Dropout(size.dropout)
 
     def forward(self, merged: Tensor) -> tuple[Tensor, Tensor]:
@@ -149,6 +157,12 @@ class Network(nn.Module):
         self.shift = Biaffine(size.pair_dimensions, 1)
         self.reduce = Biaffine(size.pair_dimensions, 1) if size.has_reduce else None
         self.dropout = nn.Dropout(size.dropout)
+        for layer in self.modules():
+            if isinstance(layer, nn.Linear):
+                _normal(layer.weight.data, layer.in_features**-0.5)
+                nn.init.zeros_(layer.bias)
+        for merge in (self.tagger_merge, self.parser_merge):
+            _normal(merge.weight.data, (2 / (size.lstm_size + size.merge_dimensions)) ** 0.5)
 
     def forward(self, words: Tensor, lengths: Tensor) -> Scores:
         """words: [batch, N]; lengths: [batch] in nodes."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +16,16 @@ from longarc.data.batches import batches_by_length
 from longarc.data.sentence import DEPREL, HEAD, UPOS, XPOS, Sentence
 from longarc.decoding.beam import parse_with_beam
 from longarc.decoding.greedy import Parses, parse_greedily
+from longarc.errors import LongarcError
 from longarc.runtime.package import Package, read_package
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.session import BatchScores, Session
 from longarc.transitions import get_system
 from longarc.trees.pseudo_projective import deprojectivize
 
-WINDOW_WORDS = 20_000
+WINDOW_WORDS = 50_000
 """Words that are read ahead and sorted by length."""
-BATCH_WORDS = 4_000
+BATCH_WORDS = 2_000
 """Words in a batch, if memory allows: more make the network no faster."""
 MEGABYTE = 1 << 20
 BYTES_PER_WORD = 60_000
@@ -52,8 +55,10 @@ class Parser:
         self.beam = beam
         self.system = get_system(self.description.system)
         self._source = source
+        self._pool: ThreadPoolExecutor | None = None
+        self._pool_owner = 0
         # The graph is read again where another process needs it, and not kept: the network has it already.
-        self._session = Session(self._graph, package.description, self.threads, self.name)
+        self._session = Session(self._graph, package.description, self.name)
 
     def _graph(self) -> bytes:
         return (self._source if isinstance(self._source, Package) else read_package(self._source)).graph
@@ -87,32 +92,47 @@ class Parser:
     def _parse_window(
         self, sentences: list[Sentence], keep_tags: bool, probabilities: bool
     ) -> Iterator[ParsedSentence]:
+        """Each thread takes one batch after the other, network and search: that keeps all cores busier than a network
+        that splits every step of a batch among them."""
         nodes = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int64)
         cost = nodes * BYTES_PER_WORD + nodes**2 * BYTES_PER_PAIR * self.beam
-        limit = min(self.memory * MEGABYTE, BATCH_WORDS * BYTES_PER_WORD)
-        found: list[ParsedSentence | None] = [None] * len(sentences)
-        for indices in batches_by_length(cost, limit):
-            batch = [sentences[index] for index in indices.tolist()]
-            for index, parsed in zip(indices.tolist(), self._parse_batch(batch, keep_tags, probabilities), strict=True):
-                found[index] = parsed
-        for parsed_sentence in found:
-            assert parsed_sentence is not None
-            yield parsed_sentence
+        limit = min(self.memory * MEGABYTE // self.threads, BATCH_WORDS * BYTES_PER_WORD)
+        batches = [indices.tolist() for indices in batches_by_length(cost, limit)]
+        found: dict[int, ParsedSentence] = {}
 
-    def _parse_batch(
-        self, sentences: Sequence[Sentence], keep_tags: bool, probabilities: bool
-    ) -> Iterator[ParsedSentence]:
+        def parse(indices: list[int]) -> list[ParsedSentence]:
+            return self._parse_batch([sentences[index] for index in indices], keep_tags, probabilities)
+
+        if self.threads == 1 or len(batches) < 2:
+            results: Iterable[list[ParsedSentence]] = map(parse, batches)
+        else:
+            results = self._workers().map(parse, batches)
+        for indices, parsed in zip(batches, results, strict=True):
+            found.update(zip(indices, parsed, strict=True))
+        for index in range(len(sentences)):
+            yield found.pop(index)
+
+    def _workers(self) -> ThreadPoolExecutor:
+        """The threads of this process: those of the process that it was forked from are not here."""
+        if self._pool is None or self._pool_owner != os.getpid():
+            self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="longarc")
+            self._pool_owner = os.getpid()
+        return self._pool
+
+    def _parse_batch(self, sentences: Sequence[Sentence], keep_tags: bool, probabilities: bool) -> list[ParsedSentence]:
         lengths = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int32)
         words = np.zeros((int(lengths.max()), len(sentences)), dtype=np.int64)
         for column, sentence in enumerate(sentences):
             words[: lengths[column], column] = self.description.words.numbers(sentence.forms)
         scores = self._session.run(words, lengths, totals=probabilities or self.beam > 1)
         parses = self._search(lengths - 1, scores)
+        parsed = []
         for row, sentence in enumerate(sentences):
             own = slice(0, lengths[row])
             self._fill_in(sentence, parses.heads[row, own], scores, row, keep_tags)
             found = parses.probabilities[row, own] if probabilities and parses.probabilities is not None else None
-            yield ParsedSentence(sentence, self.system.name, found)
+            parsed.append(ParsedSentence(sentence, self.system.name, found))
+        return parsed
 
     def _search(self, lengths: NDArray[np.int32], scores: BatchScores) -> Parses:
         single_root = self.description.single_root
@@ -149,6 +169,10 @@ def _revive(source: str | Path | Package, threads: int, memory: int, beam: int) 
     return Parser(source, threads=threads, memory=memory, beam=beam)
 
 
-def load(model: str | Path, *, threads: int | None = None, memory: int = 256, beam: int = 1) -> Parser:
+def load(model: str | Path | None = None, *, threads: int | None = None, memory: int = 256, beam: int = 1) -> Parser:
     """Loads a `.longarc` file; see Parser for the options."""
+    if model is None:
+        raise LongarcError(
+            "no model was named, and none comes with this version", "Train one with `longarc train` and name its file."
+        )
     return Parser(model, threads=threads, memory=memory, beam=beam)

@@ -37,10 +37,9 @@ class BatchScores:
 class Session:
     """Runs the graph; may be used from several threads at once, and goes on working in a forked process."""
 
-    def __init__(self, graph: Callable[[], bytes], description: Description, threads: int, name: str) -> None:
+    def __init__(self, graph: Callable[[], bytes], description: Description, name: str) -> None:
         """`graph` gives the graph's bytes whenever they are needed; they are not kept."""
         self._graph = graph
-        self._threads = threads
         self._name = name
         self._description = description
         self._system = get_system(description.system)
@@ -99,7 +98,7 @@ class Session:
         """The session of this process: onnxruntime's threads do not survive a fork."""
         if self._owner != os.getpid():
             options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = self._threads
+            options.intra_op_num_threads = 1  # the parser has a thread for each core, each with a batch of its own
             options.log_severity_level = QUIET
             try:
                 self._session = onnxruntime.InferenceSession(self._graph(), options, providers=["CPUExecutionProvider"])

@@ -55,8 +55,8 @@ class Configuration:
 
     seed: int = 1
     epochs: int = 0
-    """0 chooses: 10, or 30 for a treebank of fewer than `small_treebank` words. The learning rate is halved after each
-    tenth of the epochs, past the fifth."""
+    """0 chooses: 10, or 30 for a treebank of fewer than `small_treebank` words. The learning rate is halved after
+    the fifth tenth of the epochs and after each one that follows."""
     small_treebank: int = 100_000
     batch_sentences: int = 32
     learning_rate: float = 0.001

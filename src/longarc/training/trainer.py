@@ -58,9 +58,9 @@ class Position:
 
 
 def learning_rate(configuration: Configuration, epoch: int, epochs: int) -> float:
-    """Constant for the first six tenths of the epochs, then halved with each tenth."""
+    """Constant for the first half of the epochs, then halved with each tenth."""
     tenth = (10 * (epoch - 1)) // epochs + 1
-    return float(configuration.learning_rate * 0.5 ** max(0, tenth - 6))
+    return float(configuration.learning_rate * 0.5 ** max(0, tenth - 5))
 
 
 class Trainer:

@@ -1,0 +1,1 @@
+"""Whole experiments: treebanks × presets × systems × seeds, measured, and put beside what the paper published."""
