@@ -245,13 +245,13 @@ def read_words(path: Path) -> Iterator[list[list[str]]]:
 
 def load_longarc(model: str, task: Task, processes: int) -> Job:
     """The whole command `longarc parse`, except that it finds its model loaded."""
-    from longarc.cli.main import app
+    from longarc.cli.main import make_app
     from longarc.runtime import parser
 
     loaded = parser.load(model, threads=task.threads)
     parser.load = lambda *_, **__: loaded
     options = ["--output", str(task.output), "--model", model, "--threads", str(task.threads)]
-    return lambda: app(["parse", str(task.source), *options], standalone_mode=False)
+    return lambda: make_app(["parse"])(["parse", str(task.source), *options], standalone_mode=False)
 
 
 def load_limit(model: str, task: Task, processes: int) -> Job:

@@ -19,7 +19,7 @@ from typer.testing import Result as Outcome
 
 pytest.importorskip("torch")
 
-from longarc.cli.main import app
+from longarc.cli.main import COMMANDS, make_app
 from longarc.errors import LongarcError
 from longarc.experiment import runner
 from longarc.experiment.plan import read_plan
@@ -69,7 +69,9 @@ def write_experiment(folder: Path, text: str = TOY) -> Path:
 
 def invoke(path: Path, out: Path, *options: str) -> Outcome:
     """`longarc experiment` in this process; a user's mistake raises LongarcError."""
-    return CliRunner().invoke(app, ["experiment", str(path), "--out", str(out), *options], catch_exceptions=False)
+    return CliRunner().invoke(
+        make_app(list(COMMANDS)), ["experiment", str(path), "--out", str(out), *options], catch_exceptions=False
+    )
 
 
 def lines(out: Path) -> list[dict[str, Any]]:
@@ -136,7 +138,9 @@ def test_the_scores_are_those_of_evaluate(whole: Path) -> None:
     for line, punctuation in zip(lines(whole / "out"), ("count", "count", "ud", "ud"), strict=True):
         parsed = whole / "out" / "runs" / line["run"] / "test.parsed.conllu"
         arguments = ["evaluate", str(whole / "data" / "test.conllu"), str(parsed), "--json"]
-        done = CliRunner().invoke(app, [*arguments, "--punctuation", punctuation], catch_exceptions=False)
+        done = CliRunner().invoke(
+            make_app(list(COMMANDS)), [*arguments, "--punctuation", punctuation], catch_exceptions=False
+        )
         scores = json.loads(done.output)["scores"]
         assert line["scores"] == pytest.approx(scores, abs=1e-4)
 

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 torch = pytest.importorskip("torch")
 
 from longarc import Sentence, read_all  # noqa: E402
-from longarc.cli.main import app  # noqa: E402
+from longarc.cli.main import COMMANDS, make_app  # noqa: E402
 from longarc.decoding.beam import parse_with_beam  # noqa: E402
 from longarc.decoding.greedy import parse_greedily  # noqa: E402
 from longarc.errors import LongarcError  # noqa: E402
@@ -56,7 +56,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     dev = write_toy_treebank(home / "dev.conllu", 30, seed=5)
     settings = [f"--set={setting}" for setting in [*WIDE, *LEARN]]
     options = ["--epochs=6", "--dev", str(dev), "--quantize", "--threads=1", "--licence", "CC0", "--treebank", "toy"]
-    result = CliRunner().invoke(app, ["train", str(treebank), "--out", str(home / "toy"), *settings, *options])
+    result = CliRunner().invoke(
+        make_app(list(COMMANDS)), ["train", str(treebank), "--out", str(home / "toy"), *settings, *options]
+    )
     assert result.exit_code == 0, result.output
     return home
 
@@ -127,9 +129,11 @@ def test_training_ends_with_models_that_know_what_they_are(folder: Path) -> None
         assert card["scores"]["dev_las"] > 95
         assert card["command"].startswith("longarc")
     assert (folder / "toy" / "toy-int8.longarc").stat().st_size < (folder / "toy" / "toy.longarc").stat().st_size
-    result = CliRunner().invoke(app, ["info", str(folder / "toy" / "toy.longarc")])
+    result = CliRunner().invoke(make_app(list(COMMANDS)), ["info", str(folder / "toy" / "toy.longarc")])
     assert "CC0" in result.output
-    assert json.loads(CliRunner().invoke(app, ["info", "--json", str(folder / "toy" / "toy.longarc")]).output)
+    assert json.loads(
+        CliRunner().invoke(make_app(list(COMMANDS)), ["info", "--json", str(folder / "toy" / "toy.longarc")]).output
+    )
 
 
 def test_a_finished_training_can_be_packaged_again(folder: Path) -> None:

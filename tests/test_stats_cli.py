@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import longarc
-from longarc.cli.main import app
+from longarc.cli.main import COMMANDS, make_app
 from longarc.transitions import SYSTEMS
 from tests.plain_systems import PLAIN_SYSTEMS, Move, PlainSystem
 
@@ -70,7 +70,9 @@ def succeed(*arguments: str | Path, **options: Any) -> Any:
 
 def inside(*arguments: str | Path) -> Any:
     """The command line within this process, where it is what the command prints that matters."""
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+    done = CliRunner().invoke(
+        make_app(list(COMMANDS)), [str(argument) for argument in arguments], catch_exceptions=False
+    )
     assert done.exit_code == 0, done.stderr
     return done
 
@@ -284,10 +286,10 @@ LOADED = "import sys; print([name for name in ('numpy', 'torch', 'onnxruntime', 
 def test_help_of_any_command_waits_for_no_large_library() -> None:
     code = f"""
 import contextlib, io
-from longarc.cli.main import app
-for command in app.registered_commands:
+from longarc.cli.main import COMMANDS, make_app
+for command in COMMANDS:
     with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
-        app([command.callback.__name__, "--help"])
+        make_app(list(COMMANDS))([command, "--help"])
     assert "--help" in printed.getvalue(), command
 {LOADED}
 """
@@ -301,10 +303,10 @@ def test_importing_longarc_imports_no_large_library() -> None:
 def test_stats_and_oracle_need_no_torch(treebank: Path) -> None:
     code = f"""
 import contextlib
-from longarc.cli.main import app
+from longarc.cli.main import COMMANDS, make_app
 for command in ("stats", "oracle"):
     with contextlib.suppress(SystemExit):
-        app([command, {str(treebank)!r}])
+        make_app([command])([command, {str(treebank)!r}])
 {LOADED}
 """
     assert succeed(code=code).stdout.splitlines()[-1] == "['numpy']"

@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 from typer.testing import CliRunner  # noqa: E402
 
 from longarc import read_all  # noqa: E402
-from longarc.cli.main import app  # noqa: E402
+from longarc.cli.main import COMMANDS, make_app  # noqa: E402
 from longarc.errors import LongarcError  # noqa: E402
 from longarc.model.network import Network, NetworkSize  # noqa: E402
 from longarc.training.checkpoint import load_tensors  # noqa: E402
@@ -45,7 +45,7 @@ def arguments(treebank: Path, out: Path, *options: str | Path) -> list[str]:
 
 def train(treebank: Path, out: Path, *options: str | Path) -> None:
     """Runs `longarc train` in this process; a user's mistake raises LongarcError."""
-    result = CliRunner().invoke(app, arguments(treebank, out, *options), catch_exceptions=False)
+    result = CliRunner().invoke(make_app(list(COMMANDS)), arguments(treebank, out, *options), catch_exceptions=False)
     assert result.exit_code == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from typing import Annotated
@@ -9,38 +10,22 @@ from typing import Annotated
 import typer
 
 from longarc import __version__
-from longarc.cli.compare import compare
-from longarc.cli.convert import convert
-from longarc.cli.draw import draw
-from longarc.cli.evaluate import evaluate
-from longarc.cli.experiment import experiment
-from longarc.cli.info import info
-from longarc.cli.oracle import oracle
-from longarc.cli.package import package
-from longarc.cli.parse import parse
-from longarc.cli.stats import stats
-from longarc.cli.train import train
 from longarc.errors import LongarcError
 
-app = typer.Typer(
-    name="longarc",
-    help="Non-projective dependency parsing: look at treebanks, follow transition systems, convert files.",
-    epilog="Every FILE may be - for standard input and may be compressed (.gz, .xz). Try: longarc stats train.conllu",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(stats)
-app.command()(oracle)
-app.command()(convert)
-app.command()(draw)
-app.command()(train)
-app.command()(evaluate)
-app.command()(compare)
-app.command()(parse)
-app.command()(info)
-app.command()(package)
-app.command()(experiment)
+COMMANDS = {
+    "parse": "Parse sentences: tags, heads and relations are predicted, everything else stays as it is.",
+    "train": "Train a tagger and parser on a treebank.",
+    "evaluate": "Compare a parser's output with gold trees.",
+    "compare": "Compare parsers with each other: is the difference more than luck?",
+    "draw": "Draw trees in the terminal, as SVG or for LaTeX.",
+    "stats": "Show what treebanks are like, and how each transition system fares.",
+    "oracle": "Print the transitions that build the trees of a treebank.",
+    "convert": "Convert treebanks between CoNLL-U, CoNLL-X and JSON lines.",
+    "info": "Show what a model is.",
+    "package": "Write the model file of a finished training.",
+    "experiment": "Train and measure systems on treebanks, and write a report.",
+}
+"""Each command is a function of its own name in a module of that name; the line is for the list of commands."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -49,7 +34,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -59,8 +43,36 @@ def _options(
     pass
 
 
+def _only_listed() -> None:
+    """Stands for a command in the list of commands."""
+
+
+def make_app(commands: list[str], *, listed: bool = False) -> typer.Typer:
+    """The command line with some of the commands; if they are only to be listed, their modules are not imported."""
+    app = typer.Typer(
+        name="longarc",
+        help="Non-projective dependency parsing: parse, train, evaluate, look at trees and treebanks.",
+        epilog="Every FILE may be - for standard input and may be compressed (.gz, .xz). "
+        "`longarc COMMAND --help` says more. Try: longarc stats train.conllu",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name in commands:
+        function = _only_listed if listed else getattr(importlib.import_module(f"longarc.cli.{name}"), name)
+        app.command(name, short_help=COMMANDS[name])(function)
+    return app
+
+
 def run() -> None:
     """Runs the command line. A user's mistake ends with a message and status 2; a bug keeps its traceback."""
+    wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    # Only the command that was asked for is imported: the list of all of them has to come at once.
+    if wanted in COMMANDS:
+        app = make_app([wanted])
+    else:
+        app = make_app(list(COMMANDS), listed="_LONGARC_COMPLETE" not in os.environ)
     try:
         app()
     except LongarcError as error:

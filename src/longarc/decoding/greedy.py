@@ -24,7 +24,7 @@ class Parses:
 
 def usable(scores: Scores) -> Scores:
     """The scores with NaN as the lowest and infinities as the largest numbers, so that any of them can be compared."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         total = scores.sum(dtype=np.float64)  # finite only if all scores are; a mask would take much memory
     if np.isfinite(total):
         return scores
