@@ -79,38 +79,31 @@ class Parser:
 
         Predicted are HEAD and DEPREL, and with `keep_tags` = False the tags that the model knows.
         """
-        window: list[Sentence] = []
-        words = 0
-        for sentence in sentences:
-            window.append(sentence)
-            words += len(sentence)
-            if words >= WINDOW_WORDS:
-                yield from self._parse_window(window, keep_tags, probabilities)
-                window, words = [], 0
-        yield from self._parse_window(window, keep_tags, probabilities)
+        begun: Iterator[ParsedSentence] = iter(())
+        for window in _windows(sentences):
+            following = self._begin(window, keep_tags, probabilities)
+            yield from begun
+            begun = following
+        yield from begun
 
-    def _parse_window(
-        self, sentences: list[Sentence], keep_tags: bool, probabilities: bool
-    ) -> Iterator[ParsedSentence]:
-        """Each thread takes one batch after the other, network and search: that keeps all cores busier than a network
-        that splits every step of a batch among them."""
+    def _begin(self, sentences: list[Sentence], keep_tags: bool, probabilities: bool) -> Iterator[ParsedSentence]:
+        """Sets the threads to work on a window; what comes back waits for their results, in order.
+
+        Each thread takes one batch after the other, network and search: that keeps the cores busier than a network that
+        splits every step of a batch among them. The next window can be read while they work on this one.
+        """
         nodes = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int64)
         cost = nodes * BYTES_PER_WORD + nodes**2 * BYTES_PER_PAIR * self.beam
         limit = min(self.memory * MEGABYTE // self.threads, BATCH_WORDS * BYTES_PER_WORD)
-        batches = [indices.tolist() for indices in batches_by_length(cost, limit)]
-        found: dict[int, ParsedSentence] = {}
+        # The longest first, so that in the end no thread is left alone with the largest batch.
+        batches = [indices.tolist() for indices in reversed(batches_by_length(cost, limit))]
 
         def parse(indices: list[int]) -> list[ParsedSentence]:
             return self._parse_batch([sentences[index] for index in indices], keep_tags, probabilities)
 
         if self.threads == 1 or len(batches) < 2:
-            results: Iterable[list[ParsedSentence]] = map(parse, batches)
-        else:
-            results = self._workers().map(parse, batches)
-        for indices, parsed in zip(batches, results, strict=True):
-            found.update(zip(indices, parsed, strict=True))
-        for index in range(len(sentences)):
-            yield found.pop(index)
+            return _in_order(batches, map(parse, batches))
+        return _in_order(batches, self._workers().map(parse, batches))
 
     def _workers(self) -> ThreadPoolExecutor:
         """The threads of this process: those of the process that it was forked from are not here."""
@@ -163,6 +156,29 @@ class Parser:
         ):
             if best is not None and labels != ["_"]:
                 sentence.set_column(column, [labels[number] for number in best[row, : len(heads)].tolist()])
+
+
+def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """The sentences in lists of about WINDOW_WORDS words."""
+    window: list[Sentence] = []
+    words = 0
+    for sentence in sentences:
+        window.append(sentence)
+        words += len(sentence)
+        if words >= WINDOW_WORDS:
+            yield window
+            window, words = [], 0
+    if window:
+        yield window
+
+
+def _in_order(batches: list[list[int]], results: Iterable[list[ParsedSentence]]) -> Iterator[ParsedSentence]:
+    """The sentences of all batches in the order of their indices."""
+    found: dict[int, ParsedSentence] = {}
+    for indices, parsed in zip(batches, results, strict=True):
+        found.update(zip(indices, parsed, strict=True))
+    for index in range(len(found)):
+        yield found.pop(index)
 
 
 def _revive(source: str | Path | Package, threads: int, memory: int, beam: int) -> Parser:
