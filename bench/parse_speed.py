@@ -215,7 +215,7 @@ def train_spacy(target: Path, train: Path) -> None:
 
 def train_udpipe(target: Path, train: Path) -> None:
     """All as UDPipe has it, but for the number of iterations."""
-    from ufal import udpipe  # type: ignore[import-untyped]
+    from ufal import udpipe
 
     reader, error = udpipe.InputFormat.newInputFormat("conllu"), udpipe.ProcessingError()
     reader.setText(train.read_text("utf-8"))
