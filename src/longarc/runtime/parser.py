@@ -60,8 +60,12 @@ class Parser:
         # The graph is read again where another process needs it, and not kept: the network has it already.
         self._session = Session(self._graph, package.description, self.name)
 
+    def package(self) -> Package:
+        """The content of the model file, which is read again unless the parser was made from its content."""
+        return self._source if isinstance(self._source, Package) else read_package(self._source)
+
     def _graph(self) -> bytes:
-        return (self._source if isinstance(self._source, Package) else read_package(self._source)).graph
+        return self.package().graph
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Goes to another process as the name of its file; the network is set up anew there."""
