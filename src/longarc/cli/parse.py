@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from longarc.cli.inputs import Encoding, FileProgress, SkipInvalid, complain, is_jsonl
+from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
     from longarc.runtime.parsed import ParsedSentence
+    from longarc.runtime.parser import Parser
 
 
 class InputFormat(str, Enum):
@@ -22,6 +25,7 @@ class InputFormat(str, Enum):
     conll = "conll"
     jsonl = "jsonl"
     tokens = "tokens"
+    text = "text"
 
 
 class OutputFormat(str, Enum):
@@ -33,11 +37,20 @@ class OutputFormat(str, Enum):
 
 def parse(
     files: Annotated[list[str] | None, typer.Argument(help="What to parse; - or nothing is standard input.")] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="A .longarc file.")] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", help="Parse this text, and show its trees unless told otherwise.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="A .longarc file, or a name that `longarc models` lists.")
+    ] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="Where to; its suffix chooses the format.")] = "-",
     input_format: Annotated[
         InputFormat,
-        typer.Option("--input", help="auto: CoNLL-U, CoNLL-X or .jsonl; tokens: a sentence per line, words by spaces."),
+        typer.Option(
+            "--input",
+            help="auto: CoNLL-U, CoNLL-X, .jsonl or text, by name and content; tokens: a sentence per line, words by "
+            "spaces.",
+        ),
     ] = InputFormat.auto,
     output_format: Annotated[
         OutputFormat | None, typer.Option("--to", help="The output's format, where its name does not say it.")
@@ -45,6 +58,9 @@ def parse(
     keep_tags: Annotated[bool, typer.Option("--keep-tags", help="Leave the input's tags as they are.")] = False,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add to MISC how probable each arc was (Prob=0.98).")
+    ] = False,
+    ranges: Annotated[
+        bool, typer.Option("--ranges", help="Add to MISC where each token stands in the text (TokenRange=0:5).")
     ] = False,
     beam: Annotated[int, typer.Option(min=1, max=64, help="Search with so many hypotheses per sentence.")] = 1,
     threads: Annotated[
@@ -54,7 +70,10 @@ def parse(
     encoding: Encoding = "utf-8",
     skip_invalid: SkipInvalid = False,
 ) -> None:
-    """Parse sentences: predict tags, heads and relations, and leave everything else in the input as it is.
+    """Parse text or sentences: predict tags, heads and relations, and leave everything else in the input as it is.
+
+    Text is split into sentences and words first; blank lines end sentences. What stood between the words is kept in
+    MISC, so that the text can be had back from the output character for character.
 
     Prob is the probability of the transition that made a word's arc, with its relation, among all transitions that were
     legal at that point; it says how sure the parser was there and then, not how probable the whole tree is.
@@ -63,32 +82,75 @@ def parse(
     from longarc.data.files import open_output
     from longarc.runtime.parser import load
 
-    wanted = output_format or _format_of(output)
+    if text is not None and files:
+        raise LongarcError("--text and files exclude each other")
+    wanted = output_format or (OutputFormat.tree if text is not None and output == "-" else _format_of(output))
     parser = load(model, threads=threads, memory=memory, beam=beam)
-    inputs = files or ["-"]
+    inputs = [] if text is not None else files or ["-"]
     out_encoding = "utf-8" if wanted == OutputFormat.jsonl else encoding
     with open_output(output) as stream, FileProgress(inputs) as progress:
-        for path in inputs:
-            reader = _reader(path, input_format, encoding, skip_invalid, progress)
-            for parsed in parser.stream(reader, keep_tags=keep_tags, probabilities=probabilities):
+
+        def parse_all(sentences: Iterable[Sentence]) -> None:
+            for parsed in parser.stream(sentences, keep_tags=keep_tags, probabilities=probabilities):
                 stream.write(encode(_text(parsed, wanted), out_encoding))
-            if wanted == OutputFormat.conllu and getattr(reader, "format", "") == "conllu":
-                stream.write(encode(getattr(reader, "tail", ""), out_encoding))
+
+        if text is not None:
+            parse_all(parser.split(text, ranges=ranges))
+        for path in inputs:
+            source = _Source(path, parser, input_format, encoding, skip_invalid, ranges)
+            parse_all(source.read(progress))
+            if wanted == OutputFormat.conllu:
+                stream.write(encode(source.tail, out_encoding))
 
 
-def _reader(
-    path: str, input_format: InputFormat, encoding: str, skip_invalid: bool, progress: FileProgress
-) -> Iterator[Sentence]:
-    from longarc.data.conll import read
-    from longarc.data.jsonl import read_jsonl
-    from longarc.data.plain import read_tokenised
+@dataclass
+class _Source:
+    """A file to be parsed, whatever it is."""
 
-    on_invalid = complain if skip_invalid else None
-    if input_format == InputFormat.tokens:
-        return read_tokenised(path, encoding=encoding, counter=progress.counter)
-    if input_format == InputFormat.jsonl or (input_format == InputFormat.auto and is_jsonl(path)):
-        return read_jsonl(path, encoding=encoding, on_invalid=on_invalid, counter=progress.counter)
-    return read(path, encoding=encoding, on_invalid=on_invalid, counter=progress.counter)
+    path: str
+    parser: Parser
+    format: InputFormat
+    encoding: str
+    skip_invalid: bool
+    ranges: bool
+    tail: str = ""
+    """What a CoNLL-U file has after its last sentence, once all are read"""
+
+    def read(self, progress: FileProgress) -> Iterator[Sentence]:
+        """Its sentences."""
+        from longarc.data.conll import read
+        from longarc.data.files import looked_into
+        from longarc.data.jsonl import read_jsonl
+        from longarc.data.plain import read_tokenised
+        from longarc.data.raw_text import read_text
+
+        on_invalid = complain if self.skip_invalid else None
+        with looked_into(self.path, progress.counter) as (start, stream):
+            kind = self._kind(start)
+            if kind == InputFormat.tokens:
+                yield from read_tokenised(stream, encoding=self.encoding)
+            elif kind == InputFormat.jsonl:
+                yield from read_jsonl(stream, encoding=self.encoding, on_invalid=on_invalid)
+            elif kind == InputFormat.text:
+                pieces = read_text(stream, encoding=self.encoding)
+                yield from self.parser.tokenizer.split_stream(pieces, ranges=self.ranges)
+            else:
+                reader = read(stream, encoding=self.encoding, on_invalid=on_invalid)
+                yield from reader
+                self.tail = reader.tail if reader.format == "conllu" else ""
+
+    def _kind(self, start: bytes) -> InputFormat:
+        from longarc.data.conll import looks_like_conll
+
+        if self.format != InputFormat.auto:
+            return self.format
+        if is_jsonl(self.path):
+            return InputFormat.jsonl
+        return InputFormat.conll if _is_conll(self.path) or looks_like_conll(start) else InputFormat.text
+
+
+def _is_conll(path: str) -> bool:
+    return any(suffix.startswith(".conll") for suffix in Path(path).suffixes)
 
 
 def _format_of(output: str) -> OutputFormat:

@@ -25,20 +25,42 @@ class TrainingProgress:
             transient=True,
             disable=not sys.stderr.isatty(),
         )
+        self._tokenizer_bar = Progress(
+            TextColumn("learning to split text"),
+            BarColumn(),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not sys.stderr.isatty(),
+        )
         self._task: Any = None
+        self._tokenizer_task: Any = None
         self._tokens = 0
         self._start = time.monotonic()
 
     def __enter__(self) -> TrainingProgress:
-        self._bar.start()
-        self._start = time.monotonic()
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._tokenizer_bar.stop()
         self._bar.stop()
+
+    def tokenizer_step_done(self, step: int, steps: int) -> None:
+        if self._tokenizer_task is None:
+            self._tokenizer_task = self._tokenizer_bar.add_task("", total=steps)
+            self._tokenizer_bar.start()
+        self._tokenizer_bar.update(self._tokenizer_task, completed=step)
+        if step == steps:
+            self._tokenizer_bar.stop()
+
+    def note(self, message: str) -> None:
+        typer.echo(f"longarc: {message}", err=True)
 
     def epoch_begins(self, epoch: int, epochs: int, tokens: int, tokens_done: int) -> None:
         if self._task is None:
+            self._bar.start()
+            self._start = time.monotonic()
             self._task = self._bar.add_task("", total=tokens * epochs, epoch=epoch, epochs=epochs, speed=0.0)
         self._bar.update(self._task, epoch=epoch, completed=tokens * (epoch - 1) + tokens_done)
 

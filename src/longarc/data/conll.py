@@ -342,6 +342,17 @@ def detect_format(text: str) -> Format:
     return "conllu" if tags <= UNIVERSAL_TAGS else "conllx"
 
 
+_ROW = re.compile(rb"\d+(?:[-.]\d+)?\t")
+
+
+def looks_like_conll(start: bytes) -> bool:
+    """Whether a file that begins so has rows of a treebank in it, and not text; or nothing but comments."""
+    for line in start.removeprefix(codecs.BOM_UTF8).splitlines():
+        if line.strip() and not line.startswith(b"#"):
+            return _ROW.match(line) is not None
+    return True
+
+
 def read(
     source: Source,
     *,

@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import shutil
 import sys
 import zlib
@@ -18,6 +19,9 @@ from longarc.errors import InputError, LongarcError
 
 GZIP_MAGIC = b"\x1f\x8b"
 XZ_MAGIC = b"\xfd7zXZ\x00"
+
+LOOK_BYTES = 1 << 16
+_TELLING_LINE = re.compile(rb"^[^#\r\n][^\n]*\n", re.MULTILINE)
 
 Source = str | Path | BinaryIO
 """Where sentences come from: a path, `-` for standard input, or an open binary stream."""
@@ -72,6 +76,23 @@ def read_chunks(source: Source, size: int = 1 << 20, counter: ByteCounter | None
         read = getattr(stream, "read1", stream.read)
         while chunk := read(size):
             yield chunk
+
+
+@contextmanager
+def looked_into(source: Source, counter: ByteCounter | None = None) -> Iterator[tuple[bytes, BinaryIO]]:
+    """The first bytes of `source`, and all of it as a stream: for those who must know what it is before they read it.
+
+    They are as many as arrive at once and, unless the source is shorter, at least one line that is neither empty nor a
+    comment, if there is one near the start.
+    """
+    with open_input(source, counter) as stream:
+        read = getattr(stream, "read1", stream.read)
+        start = b""
+        while len(start) < LOOK_BYTES and not _TELLING_LINE.search(start) and (more := read(LOOK_BYTES)):
+            start += more
+        rest = io.BufferedReader(_Rejoined(start, stream, ByteCounter()))
+        rest.raw.name = source_name(source)  # type: ignore[attr-defined]  # what errors will call it
+        yield start, rest
 
 
 def read_lines(source: Source, limit: int, counter: ByteCounter | None = None) -> Iterator[bytes]:

@@ -36,7 +36,7 @@ class Characters:
 
     def __init__(self, characters: str) -> None:
         self.characters = "".join(sorted(set(characters)))
-        self._codes = _code_points(self.characters)
+        self._codes = code_points(self.characters)
 
     @classmethod
     def of_words(cls, forms: Iterable[str]) -> Characters:
@@ -48,17 +48,20 @@ class Characters:
         """How many numbers there are, those of the root and of unknown characters included."""
         return FIRST_CHARACTER + len(self.characters)
 
+    def numbers(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """The numbers of characters, given as code points."""
+        if not len(self._codes):
+            return np.full(len(codes), UNKNOWN_CHARACTER)
+        places = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
+        return np.where(self._codes[places] == codes, FIRST_CHARACTER + places, UNKNOWN_CHARACTER)
+
     def spell(self, forms: Sequence[str]) -> Spellings:
         """The root and then the words, each of at least one character."""
         counts = np.array([1, *map(len, forms)], dtype=np.int64)
-        codes = _code_points("\0" + "".join(forms))
-        numbers = np.full(len(codes), UNKNOWN_CHARACTER)
-        if len(self._codes):
-            places = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
-            numbers[:] = np.where(self._codes[places] == codes, FIRST_CHARACTER + places, UNKNOWN_CHARACTER)
+        numbers = self.numbers(code_points("\0" + "".join(forms)))
         numbers[0] = ROOT_CHARACTER
         word = np.repeat(np.arange(len(counts)), counts)
-        place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+        place = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
         left_out = np.maximum(counts - LONGEST, 0)[word]
         kept = (place < LONGEST // 2) | (place >= LONGEST // 2 + left_out)
         place = np.where(place < LONGEST // 2, place, place - left_out)
@@ -78,5 +81,6 @@ def different_words(sentences: Sequence[Sequence[str]], nodes: int) -> tuple[lis
     return list(numbers), places
 
 
-def _code_points(text: str) -> NDArray[np.uint32]:
+def code_points(text: str) -> NDArray[np.uint32]:
+    """[characters]"""
     return np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), dtype=np.uint32)

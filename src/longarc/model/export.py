@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -24,6 +24,7 @@ from longarc.model.bilstm import BiLSTM
 from longarc.model.network import Network, Tagger
 from longarc.model.scorers import FactoredScorer, JointScorer
 from longarc.model.spelling import SpellingReader
+from longarc.model.tokenizer import TokenizerNetwork
 
 OPSET = 17
 IR_VERSION = 8
@@ -193,6 +194,44 @@ def _serialised(g: GraphWriter, inputs: list[Value], outputs: list[Value]) -> by
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
+
+
+def export_tokenizer(network: TokenizerNetwork) -> bytes:
+    """The graph that splits text.
+
+    Inputs: `characters` and `categories` [longest, windows] int64, `lengths` [windows] int32. Output: `labels`
+    [longest, windows] int64.
+    """
+    network.eval()
+    g = GraphWriter()
+    embedded = g.add(
+        "Concat",
+        g.add("Gather", g.constant(network.characters.weight), "characters", axis=0),
+        g.add("Gather", g.constant(network.categories.weight), "categories", axis=0),
+        axis=-1,
+    )
+    convolution = network.convolution
+    margin = convolution.kernel_size[0] // 2
+    seen = g.add(
+        "Conv",
+        g.add("Transpose", embedded, perm=[1, 2, 0]),
+        g.constant(convolution.weight),
+        g.constant(cast(torch.Tensor, convolution.bias)),
+        pads=[margin, margin],
+    )
+    seen = g.add("Transpose", g.add("Relu", seen), perm=[2, 0, 1])
+    scores = g.linear(g.bilstm(seen, "lengths", network.lstm), network.labels)
+    g.add("ArgMax", scores, axis=-1, keepdims=0, output="labels")
+    shape: list[str | int] = ["longest", "windows"]
+    return _serialised(
+        g,
+        [
+            ("characters", TensorProto.INT64, shape),
+            ("categories", TensorProto.INT64, shape),
+            ("lengths", TensorProto.INT32, ["windows"]),
+        ],
+        [("labels", TensorProto.INT64, shape)],
+    )
 
 
 def quantized(graph: bytes) -> bytes:

@@ -16,7 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from longarc.data.files import open_output
+from longarc.data.multiword import MultiwordRules
 from longarc.data.spelling import Characters
 from longarc.data.vocabulary import TAG_COLUMNS, Labels, Words
 from longarc.errors import LongarcError
@@ -25,12 +29,57 @@ from longarc.transitions import SYSTEMS
 from longarc.trees.pseudo_projective import SCHEMES, Scheme
 
 FORMAT = 1
-GRAPH, RELATION_GRAPH, DESCRIPTION, CARD = "model.onnx", "relations.onnx", "model.json", "card.json"
+GRAPH, RELATION_GRAPH, TOKENIZER_GRAPH = "model.onnx", "relations.onnx", "tokenizer.onnx"
+DESCRIPTION, CARD = "model.json", "card.json"
 MAX_GRAPH_BYTES = 1 << 30
 MAX_JSON_BYTES = 1 << 28
 
 # In an ONNX file a tensor whose numbers are in another file names that file under this key. Ours never do.
 _EXTERNAL_DATA = b"\x0a\x08location"
+
+
+@dataclass(frozen=True)
+class TokenizerDescription:
+    """What must be known beside its graph to split text."""
+
+    characters: Characters
+    has_spaces: bool
+    """Whether a token may have a space in it"""
+    multiword: MultiwordRules
+
+    def numbers(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """The numbers of characters; 0 is none, for what is beyond the end of a text."""
+        return 1 + self.characters.numbers(codes)
+
+    @property
+    def character_numbers(self) -> int:
+        """How many different numbers there are."""
+        return 1 + len(self.characters)
+
+    @classmethod
+    def from_json(cls, data: Any) -> TokenizerDescription | None:
+        """None if it is not as expected."""
+        if not isinstance(data, dict) or not isinstance(data.get("has_spaces"), bool):
+            return None
+        for table in (data.get("multiword_tokens"), data.get("multiword_endings")):
+            if not isinstance(table, dict) or not all(_is_list_of_texts(words) and words for words in table.values()):
+                return None
+        if not isinstance(data.get("characters"), str):
+            return None
+        rules = MultiwordRules(data["multiword_tokens"], data["multiword_endings"])
+        return cls(Characters(data["characters"]), data["has_spaces"], rules)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "characters": self.characters.characters,
+            "has_spaces": self.has_spaces,
+            "multiword_tokens": self.multiword.tokens,
+            "multiword_endings": self.multiword.endings,
+        }
+
+
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 @dataclass(frozen=True)
@@ -46,6 +95,8 @@ class Description:
     tags: dict[str, Labels]
     """The values of each column that the model predicts; see TAG_COLUMNS"""
     relations: Labels
+    tokenizer: TokenizerDescription | None = None
+    """None where the model has not learnt to split text"""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], name: str) -> Description:
@@ -56,10 +107,9 @@ class Description:
 
         def texts(key: str) -> list[str]:
             value = data.get(key, [])
-            if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            if not _is_list_of_texts(value) or len(set(value)) != len(value):
                 raise wrong(key)
-            if len(set(value)) != len(value):
-                raise wrong(key)
+            assert isinstance(value, list)
             return value
 
         if data.get("format") != FORMAT:
@@ -79,6 +129,9 @@ class Description:
         if characters is not None and not isinstance(characters, str):
             raise wrong("characters")
         tags = {key: Labels(texts(key)) for key in TAG_COLUMNS}
+        tokenizer = TokenizerDescription.from_json(data["tokenizer"]) if "tokenizer" in data else None
+        if tokenizer is None and "tokenizer" in data:
+            raise wrong("tokenizer")
         return cls(
             system=data["system"],
             scheme=data["scheme"],
@@ -87,6 +140,7 @@ class Description:
             characters=None if characters is None else Characters(characters),
             tags={key: labels for key, labels in tags.items() if len(labels)},
             relations=Labels(texts("relations")),
+            tokenizer=tokenizer,
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -99,6 +153,7 @@ class Description:
             **({} if self.characters is None else {"characters": self.characters.characters}),
             **{key: labels.names for key, labels in self.tags.items()},
             "relations": self.relations.names,
+            **({} if self.tokenizer is None else {"tokenizer": self.tokenizer.as_json()}),
         }
 
 
@@ -109,12 +164,14 @@ class Package:
     graph: bytes
     relation_graph: bytes
     """Finds the relations of chosen arcs; empty where the graph scores them together with the arcs."""
+    tokenizer_graph: bytes
+    """Splits text; empty where the model has not learnt that."""
     description: Description
     card: dict[str, Any]
 
     @property
     def graph_bytes(self) -> int:
-        return len(self.graph) + len(self.relation_graph)
+        return len(self.graph) + len(self.relation_graph) + len(self.tokenizer_graph)
 
 
 def write_package(target: Path, package: Package) -> None:
@@ -134,6 +191,7 @@ def _write_archive(stream: BinaryIO, package: Package) -> None:
     entries = {
         GRAPH: package.graph,
         **({RELATION_GRAPH: package.relation_graph} if package.relation_graph else {}),
+        **({TOKENIZER_GRAPH: package.tokenizer_graph} if package.tokenizer_graph else {}),
         DESCRIPTION: json.dumps(package.description.as_json(), ensure_ascii=False).encode(),
         CARD: json.dumps(package.card, ensure_ascii=False, indent=1).encode(),
     }
@@ -141,7 +199,7 @@ def _write_archive(stream: BinaryIO, package: Package) -> None:
         for name, content in entries.items():
             info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
             # Weights hardly get smaller by packing, and would take longer to load.
-            info.compress_type = zipfile.ZIP_STORED if name in (GRAPH, RELATION_GRAPH) else zipfile.ZIP_DEFLATED
+            info.compress_type = zipfile.ZIP_STORED if name.endswith(".onnx") else zipfile.ZIP_DEFLATED
             archive.writestr(info, content)
 
 
@@ -151,8 +209,10 @@ def read_package(source: str | Path | BinaryIO) -> Package:
     try:
         with zipfile.ZipFile(source) as archive:
             graph = _graph_entry(archive, GRAPH, name)
-            has_relations = RELATION_GRAPH in archive.namelist()
-            relation_graph = _graph_entry(archive, RELATION_GRAPH, name) if has_relations else b""
+            others = [
+                _graph_entry(archive, entry, name) if entry in archive.namelist() else b""
+                for entry in (RELATION_GRAPH, TOKENIZER_GRAPH)
+            ]
             description = Description.from_json(_json_entry(archive, DESCRIPTION, name), name)
             card = _json_entry(archive, CARD, name)
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
@@ -167,7 +227,9 @@ def read_package(source: str | Path | BinaryIO) -> Package:
         RuntimeError,
     ) as error:
         raise LongarcError(f"{name}: not a Longarc model, or damaged: {error}") from None
-    return Package(graph, relation_graph, description, card)
+    if (description.tokenizer is None) == bool(others[1]):
+        raise LongarcError(f"{name}: a tokeniser without its graph or the reverse", "The file is damaged; get it anew.")
+    return Package(graph, others[0], others[1], description, card)
 
 
 def _graph_entry(archive: zipfile.ZipFile, entry: str, name: str) -> bytes:

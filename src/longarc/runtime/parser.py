@@ -21,6 +21,7 @@ from longarc.errors import LongarcError
 from longarc.runtime.package import Package, read_package
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.session import BatchScores, Session
+from longarc.runtime.tokenizer import make_tokenizer
 from longarc.transitions import get_system
 from longarc.trees.pseudo_projective import deprojectivize
 
@@ -60,6 +61,7 @@ class Parser:
         self._pool_owner = 0
         # The graph is read again where another process needs it, and not kept: the network has it already.
         self._session = Session(package, self.package, self.name)
+        self.tokenizer = make_tokenizer(package, self.package, self.name)
 
     def package(self) -> Package:
         """The content of the model file, which is read again unless the parser was made from its content."""
@@ -73,6 +75,15 @@ class Parser:
         """Parses one sentence, given as the forms of its words or as a Sentence (which is not changed)."""
         given = sentence.copy() if isinstance(sentence, Sentence) else Sentence.from_forms(sentence)
         return next(self.stream([given], probabilities=True))
+
+    def split(self, text: str, *, ranges: bool = False) -> list[Sentence]:
+        """A text as sentences that are not parsed yet. Their MISC columns tell what stood between the words, so that
+        the text can be had back; with `ranges`, also where each token stood in it (TokenRange)."""
+        return self.tokenizer.split(text, ranges=ranges)
+
+    def __call__(self, text: str) -> list[ParsedSentence]:
+        """Splits and parses a text."""
+        return list(self.stream(self.split(text), probabilities=True))
 
     def stream(
         self, sentences: Iterable[Sentence], *, keep_tags: bool = False, probabilities: bool = False

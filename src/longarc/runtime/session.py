@@ -35,6 +35,17 @@ class BatchScores:
     """What the relations of chosen arcs are found by"""
 
 
+def open_graph(graph: bytes, name: str) -> Any:
+    """A session of onnxruntime that runs in the thread that calls it."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # the parser has a thread for each core, each with a batch of its own
+    options.log_severity_level = QUIET
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's exceptions have no common base but this
+        raise LongarcError(f"{name}: the graph cannot be loaded: {error}") from None
+
+
 class Session:
     """Runs the graphs; may be used from several threads at once, and goes on working in a forked process."""
 
@@ -146,18 +157,9 @@ class Session:
         return self._graph
 
     def _load(self, package: Package) -> None:
-        self._graph = self._loaded(package.graph)
-        self._relation_graph = self._loaded(package.relation_graph) if package.relation_graph else None
+        self._graph = open_graph(package.graph, self._name)
+        self._relation_graph = open_graph(package.relation_graph, self._name) if package.relation_graph else None
         self._owner = os.getpid()
-
-    def _loaded(self, graph: bytes) -> Any:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # the parser has a thread for each core, each with a batch of its own
-        options.log_severity_level = QUIET
-        try:
-            return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime's exceptions have no common base but this
-            raise LongarcError(f"{self._name}: the graph cannot be loaded: {error}") from None
 
     def _try_out(self) -> None:
         """Parses a few words, to find out now whether the graphs are what the description says."""

@@ -66,6 +66,9 @@ class Configuration:
     lstm_dropout: float = 0.0
     """Share of the dimensions that a BiLSTM layer does not see, the same in all words of a sentence."""
 
+    tokenizer_steps: int = 0
+    """Steps in which it is learnt how text is split into sentences and words; 0 leaves that to rules."""
+
     seed: int = 1
     epochs: int = 0
     """0 chooses: 10, or 30 for a treebank of fewer than `small_treebank` words."""
@@ -133,6 +136,7 @@ _MAY_BE_ZERO = (
     "epochs",
     "spelling_size",
     "tagger_layers",
+    "tokenizer_steps",
     "relation_dimensions",
     "batch_words",
     "weight_decay",

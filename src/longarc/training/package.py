@@ -18,7 +18,7 @@ from longarc import __version__
 from longarc.data.spelling import Characters
 from longarc.data.vocabulary import Labels, Words
 from longarc.errors import LongarcError
-from longarc.model.export import export_onnx, export_relations, quantized
+from longarc.model.export import export_onnx, export_relations, export_tokenizer, quantized
 from longarc.model.network import Network
 from longarc.model.scorers import FactoredScorer
 from longarc.runtime.package import Description, Package
@@ -26,6 +26,7 @@ from longarc.training.checkpoint import load_tensors
 from longarc.training.configuration import Configuration
 from longarc.training.examples import Vocabularies
 from longarc.training.prepare import Prepared, network_size
+from longarc.training.tokenizer import load_tokenizer
 from longarc.training.trainer import DESCRIPTION, WEIGHTS
 from longarc.trees.pseudo_projective import Scheme
 
@@ -68,11 +69,13 @@ def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
         characters=vocabularies.characters,
         tags=vocabularies.tags,
         relations=vocabularies.relations,
+        tokenizer=None if prepared.tokenizer is None else prepared.tokenizer.description,
     )
     graph = export_onnx(prepared.network, prepared.relation_mask)
     scorer = prepared.network.scorer
     relations = export_relations(scorer, prepared.relation_mask) if isinstance(scorer, FactoredScorer) else b""
-    package = Package(graph, relations, description, dict(card))
+    tokenizer = b"" if prepared.tokenizer is None else export_tokenizer(prepared.tokenizer.network)
+    package = Package(graph, relations, tokenizer, description, dict(card))
     package.card["bytes"] = package.graph_bytes
     return package
 
@@ -81,7 +84,9 @@ def make_int8(package: Package) -> Package:
     """The same model with 8-bit weights."""
     graph = quantized(package.graph)
     relations = quantized(package.relation_graph) if package.relation_graph else b""
-    small = Package(graph, relations, package.description, {**package.card, "precision": "int8"})
+    card = {**package.card, "precision": "int8"}
+    # The tokeniser is small, and splitting text a little better is worth more than making it smaller.
+    small = Package(graph, relations, package.tokenizer_graph, package.description, card)
     small.card["bytes"] = small.graph_bytes
     return small
 
@@ -103,4 +108,6 @@ def load_trained(folder: Path) -> Prepared:
     tensors, _ = load_tensors(folder / WEIGHTS)
     network.load_state_dict(tensors)
     mask = np.array(data["relation_mask"], dtype=np.float32)
-    return Prepared(configuration, vocabularies, data["single_root"], mask, network, [], None, 0, "")
+    return Prepared(
+        configuration, vocabularies, data["single_root"], mask, network, [], None, 0, "", load_tokenizer(folder)
+    )

@@ -32,6 +32,7 @@ from longarc.training.examples import (
     training_trees,
 )
 from longarc.training.predict import Predictor
+from longarc.training.tokenizer import TrainedTokenizer
 from longarc.transitions import get_system
 
 EPOCHS, SMALL_TREEBANK_EPOCHS = 10, 30
@@ -51,6 +52,8 @@ class Prepared:
     epochs: int
     fingerprint: str
     """Of data and configuration: a checkpoint belongs to one of these."""
+    tokenizer: TrainedTokenizer | None = None
+    """Where it has been learnt how text is split"""
 
     def predictor(self) -> Predictor:
         """The network in its present state as a parser."""

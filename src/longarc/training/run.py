@@ -5,19 +5,32 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from longarc.data.files import open_output
-from longarc.data.sentence import UPOS, Sentence
+from longarc.data.sentence import Sentence
+from longarc.data.vocabulary import TAG_COLUMNS
 from longarc.errors import LongarcError
 from longarc.evaluation.attachment import attachment_scores
+from longarc.evaluation.conventions import Conventions
+from longarc.evaluation.corpus import Corpus
+from longarc.evaluation.measures import count, judge, total
 from longarc.runtime.package import Package, write_package
 from longarc.runtime.parser import Parser
 from longarc.training.configuration import Configuration
 from longarc.training.package import Origin, make_int8, make_package, model_card
 from longarc.training.prepare import Prepared, prepare
+from longarc.training.tokenizer import (
+    TOKENIZER,
+    TrainedTokenizer,
+    has_text,
+    labelled_text,
+    load_tokenizer,
+    save_tokenizer,
+    train_tokenizer,
+)
 from longarc.training.trainer import BEST, CHECKPOINT, DESCRIPTION, LOG, WEIGHTS, Reporter, Trainer, write_log
 
 
@@ -48,7 +61,7 @@ def clear_folder(out: Path, *, everything: bool) -> None:
     for left_over in out.glob(".*.part"):
         left_over.unlink()
     if everything:
-        for name in (WEIGHTS, CHECKPOINT, BEST, LOG):
+        for name in (WEIGHTS, CHECKPOINT, BEST, LOG, TOKENIZER):
             (out / name).unlink(missing_ok=True)
 
 
@@ -68,6 +81,8 @@ def train_model(
     prepared = prepare(configuration, treebanks.train, treebanks.dev, vectors)
     with open_output(out / DESCRIPTION) as stream:
         stream.write(json.dumps(prepared.description(), ensure_ascii=False, indent=1).encode())
+    tokenizer = _tokenizer(configuration, treebanks.train, out, reporter, resume)
+    prepared = replace(prepared, tokenizer=tokenizer)
     trainer = Trainer(prepared, treebanks.dev, out, reporter)
     if resume:
         trainer.resume()
@@ -85,6 +100,23 @@ def train_model(
         write_log(out, [*trainer.position.history, last])
         reporter.epoch_done(last)
     return prepared, scores
+
+
+def _tokenizer(
+    configuration: Configuration, train: Sequence[Sentence], out: Path, reporter: Reporter, resume: bool
+) -> TrainedTokenizer | None:
+    """What splits text as the treebank does: learnt now, or before this training was stopped."""
+    steps = configuration.tokenizer_steps
+    if not steps:
+        return None
+    if not has_text(train):
+        reporter.note("the treebank does not say where its text has spaces: raw text will be split by rules")
+        return None
+    if resume and (found := load_tokenizer(out)) is not None:
+        return found
+    trained = train_tokenizer(train, configuration.seed, steps, lambda step: reporter.tokenizer_step_done(step, steps))
+    save_tokenizer(out, trained)
+    return trained
 
 
 def _draw_curve(history: list[dict[str, Any]], out: Path) -> None:
@@ -123,15 +155,29 @@ def _measured(package: Package, dev: Sequence[Sentence]) -> dict[str, float]:
     """UAS, LAS and tag accuracy of a packaged model."""
     if not dev:
         return {}
-    parsed = list(Parser(package).stream([sentence.copy() for sentence in dev]))
+    parser = Parser(package)
+    parsed = list(parser.stream([sentence.copy() for sentence in dev]))
     found = attachment_scores(
         ((sentence.heads, sentence.relations) for sentence in dev),
         ((sentence.heads, sentence.relations) for sentence in parsed),
     )
-    pairs = [
-        (gold[UPOS], own[UPOS])
-        for sentence, result in zip(dev, parsed, strict=True)
-        for gold, own in zip(sentence.words, result.words, strict=True)
-    ]
-    tags = 100 * sum(gold == own for gold, own in pairs) / len(pairs)
-    return {"dev_uas": round(found.uas, 2), "dev_las": round(found.las, 2), "dev_tags": round(tags, 2)}
+    scores = {"dev_uas": found.uas, "dev_las": found.las}
+    for name in package.description.tags:
+        column = TAG_COLUMNS[name]
+        pairs = [
+            (gold[column], own[column])
+            for sentence, result in zip(dev, parsed, strict=True)
+            for gold, own in zip(sentence.words, result.words, strict=True)
+        ]
+        scores[f"dev_{name}"] = 100 * sum(gold == own for gold, own in pairs) / len(pairs)
+    if package.description.tokenizer is not None and has_text(dev):
+        scores |= _measured_from_text(parser, dev)
+    return {name: round(score, 2) for name, score in scores.items()}
+
+
+def _measured_from_text(parser: Parser, dev: Sequence[Sentence]) -> dict[str, float]:
+    """F1 of words, sentences and LAS when only the text is given, by the conventions of CoNLL 2018."""
+    found = parser(labelled_text(dev).text)
+    conventions = Conventions("count", "universal")
+    scores = total(count(judge(Corpus("dev", dev), Corpus("parsed", found), conventions)))
+    return {f"dev_text_{name}": scores[name].f1 for name in ("words", "sentences", "las")}

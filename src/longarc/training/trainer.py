@@ -40,6 +40,10 @@ class Reporter(Protocol):
 
     def epoch_done(self, entry: dict[str, Any]) -> None: ...
 
+    def tokenizer_step_done(self, step: int, steps: int) -> None: ...
+
+    def note(self, message: str) -> None: ...
+
 
 class Interrupted(Exception):  # noqa: N818 (nothing went wrong)
     """Training was asked to stop and has saved its state."""

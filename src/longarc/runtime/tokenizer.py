@@ -1,0 +1,226 @@
+"""From raw text to sentences of words: by the small character model that a package may have, or else by rules."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longarc.data.batches import batches_by_length
+from longarc.data.characters import SPACE, TextCharacters, categories_of, read_characters
+from longarc.data.raw_text import MAX_WORDS, Span, sentences_of
+from longarc.data.sentence import Sentence
+from longarc.errors import LongarcError
+from longarc.runtime.package import Package, TokenizerDescription
+from longarc.runtime.session import open_graph
+
+INSIDE, TOKEN_END, SENTENCE_END, MULTIWORD_END, MULTIWORD_SENTENCE_END = range(5)
+"""What the model says of each character: whether a token, a sentence ends with it, and of what kind."""
+LABELS = 5
+
+WINDOW = 512
+"""Characters that are read at once; a longer paragraph is read in several windows."""
+OVERLAP = 64
+"""Characters at the ends of a window that are only there for the sake of the others."""
+BATCH_CHARACTERS = 16_384
+PIECE = 1 << 18
+"""Characters of a text that is not yet complete which are split at once."""
+
+
+class Tokenizer(ABC):
+    """Splits text into sentences and words."""
+
+    @abstractmethod
+    def spans(self, text: str) -> list[list[Span]]:
+        """The tokens of each sentence; with white space at most between them."""
+
+    def split(self, text: str, *, ranges: bool = False) -> list[Sentence]:
+        """A text as sentences that are not parsed yet; joined, they give it back (see data.raw_text)."""
+        return list(self.split_stream([text], ranges=ranges))
+
+    def split_stream(self, pieces: Iterable[str], *, ranges: bool = False) -> Iterator[Sentence]:
+        """The same for a text that comes in pieces of any size; the last sentence of what has come waits for more."""
+        waiting: list[str] = []
+        size = place = 0
+        number, gap = 1, ""
+        for piece, is_last in _with_last(pieces):
+            waiting.append(piece)
+            size += len(piece)
+            if size < PIECE and not is_last:
+                continue
+            text = "".join(waiting)
+            if "\0" in text:
+                raise LongarcError("the text has a NUL character in it", "Is it text, and not binary data?")
+            spans = _cut(self.spans(text))
+            end = len(text)
+            if not is_last and spans:
+                # The last sentence may go on, unless that would mean to wait for ever.
+                spans, last = (spans[:-1], spans[-1]) if len(spans) > 1 else (spans, [])
+                end = last[0].start if last else end
+            if spans or is_last:
+                yield from sentences_of(
+                    text[:end], spans, first_number=number, gap=gap, ranges_from=place if ranges else None
+                )
+                number += len(spans)
+                gap = text[spans[-1][-1].end : end] if spans else gap
+                waiting, place = [text[end:]], place + end
+                size = len(waiting[0])
+
+
+class RuleTokenizer(Tokenizer):
+    """For models without a character model: words and punctuation apart, sentences by their final punctuation."""
+
+    _FINAL = frozenset(".!?…。！？؟۔।")
+    _CLOSING = frozenset("\"'”’»›)]}」』）】")
+
+    def __init__(self) -> None:
+        marks = "".join(chr(code) for code in range(0x20000) if unicodedata.category(chr(code))[0] == "M")
+        letter = rf"[\w{marks}]"
+        joined = f"[\u200d{marks}\U0001f3fb-\U0001f3ff]"  # what makes one sign of several, as in many emoji
+        self._token = re.compile(
+            rf"{letter}+(?:[-'’.,:/@]{letter}+)*|\.{{2,}}|[^\w\s\ufeff](?:{joined}+[^\w\s\ufeff]?)*"
+        )
+
+    def spans(self, text: str) -> list[list[Span]]:
+        sentences: list[list[Span]] = []
+        has_ended = True
+        previous = 0
+        for match in self._token.finditer(text):
+            between = text[previous : match.start()]
+            token = match[0]
+            may_begin = bool(between) and not token[0].islower()
+            if not sentences or (has_ended and may_begin) or between.count("\n") > 1:
+                sentences.append([])
+                has_ended = False
+            sentences[-1].append(Span(match.start(), match.end()))
+            previous = match.end()
+            has_ended = token[-1] in self._FINAL or (has_ended and token in self._CLOSING)
+        return sentences
+
+
+class LearntTokenizer(Tokenizer):
+    """The character model of a package."""
+
+    def __init__(self, package: Package, read_again: Callable[[], Package], name: str) -> None:
+        assert package.description.tokenizer is not None
+        self.description: TokenizerDescription = package.description.tokenizer
+        self._read_again = read_again
+        self._name = name
+        self._graph = open_graph(package.tokenizer_graph, name)
+        self._owner = os.getpid()
+        self._try_out()
+
+    def spans(self, text: str) -> list[list[Span]]:
+        characters = read_characters(text)
+        if not len(characters.codes):
+            return []
+        return self._spans_of(text, characters, self._labels(characters))
+
+    def _labels(self, characters: TextCharacters) -> NDArray[np.int64]:
+        """[characters] what the model says of each."""
+        numbers, categories = self.description.numbers(characters.codes), categories_of(characters.codes)
+        windows = _windows(characters.paragraphs)
+        labels = np.zeros(len(characters.codes), dtype=np.int64)
+        for indices in batches_by_length(windows[:, 1] - windows[:, 0], BATCH_CHARACTERS):
+            own = windows[indices]
+            lengths = own[:, 1] - own[:, 0]
+            inside = np.arange(int(lengths.max()))[:, None] < lengths  # [longest, windows]
+            places = np.where(inside, own[:, 0] + np.arange(len(inside))[:, None], 0)
+            found = self._run(np.where(inside, numbers[places], 0), np.where(inside, categories[places], 0), lengths)
+            counts = inside & (places >= own[:, 2]) & (places < own[:, 3])
+            labels[places[counts]] = found[counts]
+        return labels
+
+    def _spans_of(self, text: str, characters: TextCharacters, labels: NDArray[np.int64]) -> list[list[Span]]:
+        is_space = characters.codes == SPACE
+        paragraph_ends = characters.paragraphs[1:] - 1
+        # White space ends no token, and most of it is in none.
+        before_space = np.append(is_space[1:], False)
+        may_be_inside = np.append(self.description.has_spaces & (characters.spaces[1:] == 1), False)
+        for index in np.flatnonzero(before_space & may_be_inside):
+            may_be_inside[index] = text[characters.places[index] + 1] == " "
+        labels = np.where(before_space & ~may_be_inside & (labels == INSIDE), TOKEN_END, labels)
+        labels[is_space] = INSIDE
+        ends_multiword = (labels == MULTIWORD_END) | (labels == MULTIWORD_SENTENCE_END)
+        ends_sentence = (labels == SENTENCE_END) | (labels == MULTIWORD_SENTENCE_END)
+        ends_sentence[paragraph_ends] = True
+        ends = np.flatnonzero((labels != INSIDE) | ends_sentence)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        starts += is_space[starts]
+        sentences: list[list[Span]] = [[]]
+        places = characters.places
+        for start, end, multiword, last in zip(
+            places[starts].tolist(),
+            (places[ends] + 1).tolist(),
+            ends_multiword[ends].tolist(),
+            ends_sentence[ends].tolist(),
+            strict=True,
+        ):
+            words = self.description.multiword.split(text[start:end]) if multiword else []
+            sentences[-1].append(Span(start, end, words if len(words) > 1 else ()))
+            if last:
+                sentences.append([])
+        return sentences[:-1]
+
+    def _run(
+        self, numbers: NDArray[np.int64], categories: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """numbers, categories: [longest, windows]; lengths: [windows]. Gives labels [longest, windows]."""
+        if self._owner != os.getpid():
+            self._graph = open_graph(self._read_again().tokenizer_graph, self._name)
+            self._owner = os.getpid()
+        inputs = {"characters": numbers, "categories": categories, "lengths": lengths.astype(np.int32)}
+        labels: NDArray[np.int64] = self._graph.run(["labels"], inputs)[0]
+        return labels
+
+    def _try_out(self) -> None:
+        """Splits a little text, to find out now whether the graph is what it should be."""
+        numbers = np.full((2, 1), self.description.character_numbers - 1)
+        try:
+            labels = self._run(numbers, np.ones((2, 1), dtype=np.int64), np.array([2]))
+        except Exception as error:  # onnxruntime's exceptions have no common base but this
+            raise LongarcError(f"{self._name}: the tokeniser does not work: {error}") from None
+        if labels.shape != (2, 1) or not 0 <= labels.min() <= labels.max() < LABELS:
+            raise LongarcError(f"{self._name}: the tokeniser does not fit its description")
+
+
+def _windows(paragraphs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[windows, 4] first and last character of each (that one not included), and which of them it decides on."""
+    step = WINDOW - 2 * OVERLAP
+    rows = []
+    for start, end in zip(paragraphs[:-1].tolist(), paragraphs[1:].tolist(), strict=True):
+        if end - start <= WINDOW:
+            rows.append((start, end, start, end))
+            continue
+        for first in range(start, end, step):
+            rows.append((max(start, first - OVERLAP), min(end, first + step + OVERLAP), first, min(end, first + step)))
+    return np.array(rows, dtype=np.int64)
+
+
+def _cut(sentences: Sequence[list[Span]]) -> list[list[Span]]:
+    """The same with sentences of more than MAX_WORDS tokens cut."""
+    return [
+        sentence[start : start + MAX_WORDS] for sentence in sentences for start in range(0, len(sentence), MAX_WORDS)
+    ]
+
+
+def _with_last(pieces: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Each piece, and whether it is the last; of no pieces, an empty one."""
+    previous = ""
+    for piece in pieces:
+        if previous:
+            yield previous, False
+        previous = piece
+    yield previous, True
+
+
+def make_tokenizer(package: Package, read_again: Callable[[], Package], name: str) -> Tokenizer:
+    """The tokenizer that a model comes with, or the one that needs none."""
+    if package.description.tokenizer is None:
+        return RuleTokenizer()
+    return LearntTokenizer(package, read_again, name)
