@@ -328,6 +328,7 @@ LAYERS = (
     "model",
     "training",
     "experiment",
+    "server",
     "cli",
 )
 HOME = Path(longarc.__file__).parent
