@@ -169,8 +169,8 @@ def _one_of(value: str | None, known: Sequence[str], parameter: str) -> str:
 
 
 def _read(parser: Parser, data: str, source: str, by_lines: bool) -> list[Sentence]:
-    data = data.removeprefix("\ufeff")
-    data = data if source == "conllu" else data.replace("\r\n", "\n")
+    # UDPipe's own client writes its forms with CRLF, whatever the text had.
+    data = data.removeprefix("\ufeff").replace("\r\n", "\n")
     match source:
         case "conllu":
             return read_conllu(data, format="conllu")

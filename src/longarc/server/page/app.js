@@ -6,6 +6,7 @@ import { ask, setToken, takeToken } from "./server.js";
 import { Stepper } from "./stepper.js";
 
 const AT_ONCE = 20; // trees that are drawn together
+const SMALLEST = 0.7; // as far as a tree shrinks before it scrolls
 const element = (id) => document.getElementById(id);
 const [input, model] = [element("input"), element("model")];
 
@@ -185,8 +186,10 @@ function article(sentence, number, svg) {
 
 /** A drawing as part of the page, with the page's copy of its style. */
 function picture(text) {
-  const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  svg.querySelector("style")?.remove();
+  const bare = text.replace(/<style>[^]*?<\/style>/, "");
+  const svg = new DOMParser().parseFromString(bare, "image/svg+xml").documentElement;
+  const width = Number(svg.getAttribute("width"));
+  svg.style.width = `clamp(${SMALLEST * width}px, 100%, ${width}px)`;
   const title = svg.querySelector("title");
   svg.setAttribute("aria-label", title?.textContent ?? "Tree");
   title?.remove();

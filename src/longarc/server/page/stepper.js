@@ -51,7 +51,7 @@ class Panel {
     const arcs = [...this.made.filter(Boolean), ...this.attached];
     const rightToLeft = /[\u0590-\u08ff]/.test(words.join(""));
     this.picture = new Configuration(words, arcs, rightToLeft);
-    this.element = make("section", "panel");
+    this.element = make("section", `panel ${derivation.by}`);
     this.element.setAttribute("aria-label", TITLES[this.system] ?? this.system);
     const head = make("header");
     head.append(make("h3", "", TITLES[this.system] ?? this.system),
@@ -150,7 +150,9 @@ class Panel {
         if (step.taken.arc) chip.append(` ${step.taken.arc.relation}`);
         line.append(chip);
       }
-      this.taken.replaceChildren(line);
+      const idle = this.steps.slice(0, index).filter((step) => step.taken.name === "No-Arc").length;
+      const note = idle ? `No-Arc so far: ${idle}. NL-Covington does without.` : "";
+      this.taken.replaceChildren(line, make("p", "quiet", note));
       return;
     }
     const step = this.steps[index - 1];
