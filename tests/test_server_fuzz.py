@@ -2,42 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
 
 pytest.importorskip("torch")
 pytest.importorskip("fastapi")
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
+conformance = pytest.importorskip("schemathesis.specs.openapi.checks")
 
 from longarc import read_all  # noqa: E402
-from longarc.runtime.parser import Parser  # noqa: E402
-from longarc.server.app import make_app  # noqa: E402
-from longarc.server.limits import Limits  # noqa: E402
-from longarc.server.models import Models  # noqa: E402
+from longarc.runtime.package import write_package  # noqa: E402
+from tests.served_models import serving  # noqa: E402
 from tests.test_parse import packaged, small  # noqa: E402
 from tests.toy_treebank import write_toy_treebank  # noqa: E402
 
-
-@pytest.fixture(scope="module")
-def description(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    sentences = read_all(write_toy_treebank(tmp_path_factory.mktemp("fuzz") / "toy.conllu", 10))
-    parser = Parser(packaged(small("nl-covington", sentences)), threads=1)
-    app = make_app(Models({"toy": parser}), Limits(seconds=5, gather_seconds=0))
-    return schemathesis.openapi.from_asgi("/api/openapi.json", app)
-
-
-fuzzed = schemathesis.pytest.from_fixture("description")
+OPERATIONS = {
+    "GET /models": 5,
+    "GET /process": 80,
+    "POST /process": 80,
+    "GET /api/models": 5,
+    "POST /api/parse": 120,
+    "POST /api/draw": 120,
+    "POST /api/steps": 120,
+    "GET /health": 5,
+    "GET /metrics": 5,
+}
+"""How many requests each gets."""
 CHECKS = [
     schemathesis.checks.not_a_server_error,
-    schemathesis.checks.CHECKS.get_one("status_code_conformance"),
-    schemathesis.checks.CHECKS.get_one("content_type_conformance"),
-    schemathesis.checks.CHECKS.get_one("response_schema_conformance"),
+    conformance.status_code_conformance,
+    conformance.content_type_conformance,
+    conformance.response_schema_conformance,
 ]
 
 
-@fuzzed.parametrize()
-@settings(max_examples=60, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
-def test_nothing_makes_the_server_fail(case: Any) -> None:
-    case.call_and_validate(checks=CHECKS)
+@pytest.fixture(scope="module")
+def description(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    home = tmp_path_factory.mktemp("fuzz")
+    sentences = read_all(write_toy_treebank(home / "toy.conllu", 10))
+    write_package(home / "toy.longarc", packaged(small("nl-covington", sentences)))
+    with serving(home / "toy.longarc", "--threads", "1", "--max-seconds", "10") as (address, _):
+        yield schemathesis.openapi.from_url(f"{address}api/openapi.json")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_nothing_makes_the_server_fail(description: Any, operation: str) -> None:
+    method, path = operation.split()
+
+    @settings(
+        max_examples=OPERATIONS[operation],
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=description[path][method].as_strategy())
+    def holds(case: Any) -> None:
+        case.validate_response(case.call(), checks=CHECKS)
+
+    holds()
+
+
+def test_every_operation_is_tried(description: Any) -> None:
+    found = {f"{op.ok().method.upper()} {op.ok().path}" for op in description.get_all_operations()}
+    assert found == set(OPERATIONS)
