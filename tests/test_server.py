@@ -566,4 +566,4 @@ run()
 
 
 def test_models_are_named_by_their_files(model: Path) -> None:
-    assert list(load_models([str(model)], threads=1, memory=64).parsers) == ["toy"]
+    assert list(load_models([str(model)], threads=1).parsers) == ["toy"]

@@ -1,7 +1,8 @@
 """One parser for many clients: what they send is gathered for a moment and parsed together, in rounds.
 
-In each round every waiting request gets a share, so that a sentence does not wait for someone else's book. The queue is
-bounded, a request that nobody waits for any more is dropped, and closing finishes what was accepted.
+In each round every waiting request gets a share, so that a sentence does not wait for someone else's book. Two threads
+take rounds in turn, so that the cores have work while one of them is collecting or handing out. The queue is bounded, a
+request that nobody waits for any more is dropped, and closing finishes what was accepted.
 """
 
 from __future__ import annotations
@@ -23,8 +24,14 @@ from longarc.server.problem import Problem
 
 ROUND_WORDS = 16_000
 """Words parsed in a round: enough to keep all threads busy with full batches."""
+LEAST_WORDS = 600
+"""Words that are not worth being shared by two rounds."""
 SHARE_WORDS = 4_000
 """Words of one request in a round, as long as others wait."""
+ENOUGH_WORDS = 2_000
+"""Words that are not kept waiting for more."""
+WORKERS = 2
+BUSY_PATIENCE = 10
 
 
 class Kind(NamedTuple):
@@ -61,8 +68,12 @@ class Job:
         return taken
 
 
+Share = tuple[Job, list[Sentence]]
+"""The sentences of a job that take part in a round."""
+
+
 class Batcher:
-    """A queue and the thread that empties it."""
+    """A queue and the threads that empty it."""
 
     def __init__(self, limits: Limits, metrics: Metrics) -> None:
         self._limits = limits
@@ -71,17 +82,23 @@ class Batcher:
         self._words = 0
         self._changed = threading.Condition()
         self._closing = False
-        self._thread = threading.Thread(target=self._work, name="longarc-batches", daemon=True)
+        self._idle = 0
+        self._workers = [
+            threading.Thread(target=self._work, name=f"longarc-rounds-{number}", daemon=True)
+            for number in range(WORKERS)
+        ]
 
     def start(self) -> None:
-        self._thread.start()
+        for worker in self._workers:
+            worker.start()
 
     def close(self) -> None:
         """Finishes what was accepted; returns when it is done."""
         with self._changed:
             self._closing = True
-            self._changed.notify()
-        self._thread.join()
+            self._changed.notify_all()
+        for worker in self._workers:
+            worker.join()
 
     def submit(self, kind: Kind, parser: Parser, sentences: Sequence[Sentence]) -> Job:
         """Queues sentences, whose columns will be filled in place; Problem 429 if the queue is full."""
@@ -94,7 +111,7 @@ class Batcher:
                 raise Problem(429, "too much is waiting to be parsed", "Try again in a moment.")
             self._jobs.append(job)
             self._count(job.words)
-            self._changed.notify()
+            self._changed.notify_all()
         return job
 
     def _count(self, words: int) -> None:
@@ -104,7 +121,7 @@ class Batcher:
 
     def _work(self) -> None:
         while shares := self._next_round():
-            kinds: dict[Kind, list[tuple[Job, list[Sentence]]]] = {}
+            kinds: dict[Kind, list[Share]] = {}
             for job, sentences in shares:
                 kinds.setdefault(job.kind, []).append((job, sentences))
             for together in kinds.values():
@@ -116,28 +133,46 @@ class Batcher:
                         self._jobs.append(job)
                     self._count(-sum(map(len, sentences)) - (job.words if job.result.done() else 0))
 
-    def _next_round(self) -> list[tuple[Job, list[Sentence]]]:
+    def _next_round(self) -> list[Share]:
         """Waits for work and takes as much as a round holds; nothing when all is done and the server closes."""
         with self._changed:
-            if not self._jobs and not self._closing:
-                self._changed.wait_for(lambda: self._jobs or self._closing)
-                # Whoever comes within the next moment comes along.
-                until = time.monotonic() + self._limits.gather_seconds
-                while not self._closing and (left := until - time.monotonic()) > 0:
-                    self._changed.wait(left)
-            taken: list[tuple[Job, list[Sentence]]] = []
-            words = 0
-            while self._jobs and words < ROUND_WORDS:
-                job = self._jobs.popleft()
-                if job.abandoned:
-                    self._count(-job.words)
-                    continue
-                sentences = job.share(SHARE_WORDS if self._jobs or taken else ROUND_WORDS)
-                taken.append((job, sentences))
-                words += sum(map(len, sentences))
+            self._idle += 1
+            taken: list[Share] = []
+            while not taken and (self._jobs or not self._closing):
+                if not self._jobs:
+                    self._changed.wait_for(lambda: self._jobs or self._closing)
+                    self._gather()
+                taken = self._take()
+            self._idle -= 1
             return taken
 
-    def _parse(self, shares: list[tuple[Job, list[Sentence]]]) -> None:
+    def _gather(self) -> None:
+        """Waits a moment for company: longer while the cores are busy with another round, and not once there is enough
+        for a good one."""
+        patience = self._limits.gather_seconds * (1 if self._idle == WORKERS else BUSY_PATIENCE)
+        until = time.monotonic() + patience
+        while not self._closing and (left := until - time.monotonic()) > 0:
+            if sum(job.words for job in self._jobs) >= ENOUGH_WORDS:
+                return
+            self._changed.wait(left)
+
+    def _take(self) -> list[Share]:
+        """A share of each waiting job, as far as they fit into a round; what is there is divided among idle workers."""
+        waiting = sum(job.words for job in self._jobs)
+        most = min(ROUND_WORDS, max(LEAST_WORDS, waiting // self._idle))
+        taken: list[Share] = []
+        words = 0
+        while self._jobs and words < most:
+            job = self._jobs.popleft()
+            if job.abandoned:
+                self._count(-job.words)
+                continue
+            sentences = job.share(min(most, SHARE_WORDS) if self._jobs or taken else ROUND_WORDS)
+            taken.append((job, sentences))
+            words += sum(map(len, sentences))
+        return taken
+
+    def _parse(self, shares: list[Share]) -> None:
         """Parses shares of one kind. If that fails, each is tried alone, so that one request cannot spoil another's."""
         kind, parser = shares[0][0].kind, shares[0][0].parser
         everything = [sentence for _, sentences in shares for sentence in sentences]

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from longarc.cores import available_cores
 from longarc.errors import LongarcError
 from longarc.runtime.parser import Parser, load
 from longarc.server.problem import Problem
+
+MEGABYTES_PER_THREAD = 40
+"""What a batch may take: less than on the command line, since a round has few words, and batches of sentences that
+differ much in length waste time."""
 
 
 class Models:
@@ -31,9 +36,11 @@ class Models:
         raise Problem(422, f"no model {wanted[:80]!r} here", f"Offered: {', '.join(self.parsers)}.")
 
 
-def load_models(paths: Sequence[str], *, threads: int | None, memory: int) -> Models:
+def load_models(paths: Sequence[str], *, threads: int | None = None, memory: int | None = None) -> Models:
     """Loads model files, which are called by their names without the suffix; without any, the model that comes with
     the package."""
+    threads = threads or available_cores()
+    memory = memory or MEGABYTES_PER_THREAD * threads
     if not paths:
         parser = load(None, threads=threads, memory=memory)
         return Models({str(parser.card.get("name") or "default"): parser})

@@ -22,6 +22,7 @@ from longarc.server.problem import Problem
 
 T = TypeVar("T")
 
+LARGE = 30_000
 AT_ONCE = 4
 MOST_WAITING = 256
 
@@ -37,8 +38,14 @@ class Service:
     _places: anyio.CapacityLimiter | None = None
     _waiting: int = field(default=0)
 
-    async def aside(self, work: Callable[[], T]) -> T:
-        """Does work that would keep everyone else waiting in a thread: reading, drawing, stepping."""
+    async def aside(self, work: Callable[[], T], size: int = LARGE) -> T:
+        """Does work that would keep everyone else waiting in a thread: reading, drawing, stepping.
+
+        `size`: of what is read or written, in characters; little is done on the spot, since going to a thread and back
+        takes longer than the work.
+        """
+        if size < LARGE:
+            return work()
         if self._places is None:
             self._places = anyio.CapacityLimiter(AT_ONCE)
         if self._waiting >= MOST_WAITING:

@@ -18,7 +18,7 @@ from longarc.runtime.parser import Parser
 from longarc.server.inputs import check_lengths, read_conllu, read_horizontal, read_text, read_vertical
 from longarc.server.models import acknowledgements
 from longarc.server.problem import Problem
-from longarc.server.service import Service
+from longarc.server.service import LARGE, Service
 
 PARAMETERS = {
     "data": "What to process; the only parameter that must be there.",
@@ -145,7 +145,9 @@ async def process(service: Service, given: dict[str, str]) -> dict[str, Any]:
     output = _one_of(given.get("output"), OUTPUTS, "output")
     source = "tokenizer" if "tokenizer" in given else _one_of(given.get("input"), INPUTS, "input")
     options = given.get("tokenizer", "").split(";")
-    sentences = await service.aside(lambda: _read(parser, given["data"], source, "presegmented" in options))
+    data = given["data"]
+    size = len(data) if source in ("conllu", "horizontal", "vertical") else LARGE  # splitting text is more work
+    sentences = await service.aside(lambda: _read(parser, data, source, "presegmented" in options), size)
     tail = getattr(sentences, "tail", "")
     if "tagger" in given or "parser" in given:
         kept = None if "parser" in given else [(s.column(HEAD), s.column(DEPREL)) for s in sentences]
@@ -156,7 +158,7 @@ async def process(service: Service, given: dict[str, str]) -> dict[str, Any]:
             sentence.set_column(DEPREL, relations)
     else:
         check_lengths(sentences, service.limits)
-    result = await service.aside(lambda: _write(name, parser, sentences, output, tail))
+    result = await service.aside(lambda: _write(name, parser, sentences, output, tail), len(data))
     return {"model": name, "acknowledgements": acknowledgements(parser), "result": result}
 
 
