@@ -28,10 +28,11 @@ LEAST_WORDS = 600
 """Words that are not worth being shared by two rounds."""
 SHARE_WORDS = 4_000
 """Words of one request in a round, as long as others wait."""
-ENOUGH_WORDS = 2_000
+ENOUGH_WORDS = 8_000
 """Words that are not kept waiting for more."""
+
 WORKERS = 2
-BUSY_PATIENCE = 10
+MOST_MOMENTS = 10
 
 
 class Kind(NamedTuple):
@@ -147,14 +148,16 @@ class Batcher:
             return taken
 
     def _gather(self) -> None:
-        """Waits a moment for company: longer while the cores are busy with another round, and not once there is enough
-        for a good one."""
-        patience = self._limits.gather_seconds * (1 if self._idle == WORKERS else BUSY_PATIENCE)
-        until = time.monotonic() + patience
-        while not self._closing and (left := until - time.monotonic()) > 0:
+        """Waits for company as long as more keep coming, for some moments at most, unless there is plenty already."""
+        latest = time.monotonic() + MOST_MOMENTS * self._limits.gather_seconds
+        known = 0
+        while known < len(self._jobs) and not self._closing and time.monotonic() < latest:
             if sum(job.words for job in self._jobs) >= ENOUGH_WORDS:
                 return
-            self._changed.wait(left)
+            known = len(self._jobs)
+            until = time.monotonic() + self._limits.gather_seconds
+            while (left := min(until, latest) - time.monotonic()) > 0 and not self._closing:
+                self._changed.wait(left)
 
     def _take(self) -> list[Share]:
         """A share of each waiting job, as far as they fit into a round; what is there is divided among idle workers."""
