@@ -37,7 +37,7 @@ def main() -> None:
     configuration = preset(arguments.preset).updated({"system": arguments.system}, "--system")
     prepared = prepare(configuration, sentences, [], None)
     nodes = np.array([len(example.words) for example in prepared.examples])
-    chosen = epoch_batches(nodes, configuration.batch_sentences, seed=1, epoch=1)[: arguments.batches]
+    chosen = epoch_batches(nodes, configuration, epoch=1)[: arguments.batches]
     train_step, bare_step = full_step(prepared), bare_blocks_step(prepared)
     speeds: dict[str, list[float]] = {"training": [], "bare BiLSTM blocks": []}
     for round_number in range(arguments.rounds + 1):
@@ -46,7 +46,7 @@ def main() -> None:
             for indices in chosen:
                 examples = [prepared.examples[index] for index in indices]
                 start = time.perf_counter()
-                batch = make_batch(examples, configuration.system, len(prepared.vocabularies.relations))
+                batch = make_batch(examples, prepared.spellings, configuration.system)
                 if name != "training":
                     start = time.perf_counter()
                 step(batch)
@@ -84,7 +84,7 @@ def full_step(prepared: Prepared) -> Callable[[Batch], None]:
 
     def step(batch: Batch) -> None:
         network.train()
-        loss = batch_loss(network(batch.words, batch.lengths), batch)
+        loss = batch_loss(network, batch) / batch.sentences
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
@@ -103,7 +103,7 @@ def bare_blocks_step(prepared: Prepared) -> Callable[[Batch], None]:
     def step(batch: Batch) -> None:
         optimizer.zero_grad()
         for block, width in zip(blocks, shapes, strict=True):
-            x = torch.ones((*batch.words.T.shape, width), requires_grad=True)
+            x = torch.ones((*batch.inputs.words.T.shape, width), requires_grad=True)
             read: Tensor = block(x)[0]
             read.sum().backward()  # type: ignore[no-untyped-call]
         optimizer.step()

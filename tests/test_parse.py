@@ -23,6 +23,7 @@ torch = pytest.importorskip("torch")
 
 from longarc import Sentence, read_all  # noqa: E402
 from longarc.cli.main import COMMANDS, make_app  # noqa: E402
+from longarc.data.vocabulary import TAG_COLUMNS  # noqa: E402
 from longarc.decoding.beam import parse_with_beam  # noqa: E402
 from longarc.decoding.greedy import parse_greedily  # noqa: E402
 from longarc.errors import LongarcError  # noqa: E402
@@ -30,6 +31,7 @@ from longarc.runtime import parser as parser_module  # noqa: E402
 from longarc.runtime.package import Package, read_package, write_package  # noqa: E402
 from longarc.runtime.parser import Parser, load  # noqa: E402
 from longarc.training.configuration import Configuration  # noqa: E402
+from longarc.training.examples import make_batch  # noqa: E402
 from longarc.training.package import Origin, load_trained, make_int8, make_package, model_card  # noqa: E402
 from longarc.training.prepare import Prepared, prepare  # noqa: E402
 from longarc.transitions import SYSTEMS  # noqa: E402
@@ -82,28 +84,36 @@ def packaged(prepared: Prepared) -> Package:
     return make_package(prepared, model_card("test", prepared.configuration, {}, Origin()))
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
-@pytest.mark.parametrize("changes", [{}, {"fine_tags": True, "parser_input": "words", "lstm_layers": 1}])
+SPELLED = {"spelling_size": 4, "character_dimensions": 3, "tagger_layers": 1}
+FACTORED = {"relation_dimensions": 7, "fine_tags": True, "features": True}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"fine_tags": True, "parser_input": "words", "lstm_layers": 1}, SPELLED, FACTORED, SPELLED | FACTORED],
+)
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_the_packaged_model_scores_and_parses_as_the_network_does(
-    tmp_path: Path, name: str, changes: dict[str, Any]
+    tmp_path: Path, system: str, changes: dict[str, Any]
 ) -> None:
     sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 25))
-    prepared = small(name, sentences, **changes)
+    prepared = small(system, sentences, **changes)
     expected = prepared.predictor().parse(sentences)
     parser = Parser(packaged(prepared), threads=1)
     for parse, found in zip(expected, parser.stream([s.copy() for s in sentences]), strict=True):
         assert found.heads.tolist() == parse.heads.tolist()
         assert found.relations == parse.relations
-        assert found.column(3)[1:] == parse.tags[1:]
+        for name, values in parse.tags.items():
+            assert found.column(TAG_COLUMNS[name])[1:] == values[1:]
     lengths = np.array([len(sentence) + 1 for sentence in sentences[:6]], dtype=np.int32)
-    words = np.zeros((lengths.max(), 6), dtype=np.int64)
-    for column, sentence in enumerate(sentences[:6]):
-        words[: lengths[column], column] = prepared.vocabularies.words.numbers(sentence.forms)
-    found_scores = parser._session.run(words, lengths, totals=True)
+    found_scores = parser._session.run([sentence.forms for sentence in sentences[:6]], totals=True)
     with torch.no_grad():
-        scores = prepared.network(torch.from_numpy(words.T.copy()), torch.from_numpy(lengths.astype(np.int64)))
+        batch = make_batch(prepared.examples[:6], prepared.spellings, system)
+        scores = prepared.network(batch.inputs).transitions
         mask = torch.from_numpy(prepared.relation_mask)
-        arcs = scores.arcs + mask[(torch.arange(int(lengths.max())) > 0).long()].unsqueeze(-1)
+        arcs = scores.arcs
+        if "relation_dimensions" not in changes:
+            arcs = arcs + mask[(torch.arange(int(lengths.max())) > 0).long()].unsqueeze(-1)
         best, total = scores.flat(arcs.max(dim=2).values).numpy(), scores.flat(arcs.logsumexp(dim=2)).numpy()
     nodes = int(lengths.max())
     for row, length in enumerate(lengths):

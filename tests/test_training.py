@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,11 +20,12 @@ from typer.testing import CliRunner  # noqa: E402
 from longarc import read_all  # noqa: E402
 from longarc.cli.main import COMMANDS, make_app  # noqa: E402
 from longarc.errors import LongarcError  # noqa: E402
-from longarc.model.network import Network, NetworkSize  # noqa: E402
+from longarc.model.network import Inputs, Network, NetworkSize  # noqa: E402
+from longarc.model.scorers import FactoredScorer  # noqa: E402
 from longarc.training.checkpoint import load_tensors  # noqa: E402
 from longarc.training.configuration import Configuration  # noqa: E402
-from longarc.training.examples import epoch_batches, make_batch, training_trees  # noqa: E402
-from longarc.training.loss import transition_loss  # noqa: E402
+from longarc.training.examples import Batch, epoch_batches, make_batch, training_trees  # noqa: E402
+from longarc.training.loss import batch_loss, transition_loss  # noqa: E402
 from longarc.training.prepare import Prepared, prepare  # noqa: E402
 from longarc.training.trainer import learning_rate  # noqa: E402
 from longarc.transitions import SYSTEMS, get_system  # noqa: E402
@@ -33,6 +35,21 @@ from tests.toy_treebank import write_toy_treebank  # noqa: E402
 SMALL = Configuration(
     lstm_size=12, lstm_layers=1, word_dimensions=8, merge_dimensions=8, pair_dimensions=6, min_count=1
 )
+FACTORED = {
+    "spelling_size": 5,
+    "character_dimensions": 4,
+    "relation_dimensions": 6,
+    "tagger_layers": 1,
+    "fine_tags": True,
+    "features": True,
+    "lstm_dropout": 0.2,
+    "batch_words": 60,
+    "schedule": "cosine",
+    "weight_decay": 0.01,
+    "gradient_limit": 1.0,
+    "averaging": 0.9,
+}
+"""What the preset `base` adds, in small."""
 SMALL_SETTINGS = [
     f"--set={key}={getattr(SMALL, key)}"
     for key in ("lstm_size", "lstm_layers", "word_dimensions", "merge_dimensions", "pair_dimensions", "min_count")
@@ -49,21 +66,28 @@ def train(treebank: Path, out: Path, *options: str | Path) -> None:
     assert result.exit_code == 0
 
 
-def prepared(tmp_path: Path, system: str, sentences: int = 9) -> Prepared:
-    treebank = read_all(write_toy_treebank(tmp_path / "toy.conllu", sentences))
-    return prepare(SMALL.updated({"system": system}, "test"), treebank, [], None)
+def prepared(tmp_path: Path, system: str, **changes: Any) -> Prepared:
+    treebank = read_all(write_toy_treebank(tmp_path / "toy.conllu", 9))
+    return prepare(SMALL.updated({"system": system, **changes}, "test"), treebank, [], None)
 
 
+def batch_of(ready: Prepared) -> Batch:
+    return make_batch(ready.examples, ready.spellings, ready.configuration.system)
+
+
+@pytest.mark.parametrize("factored", [False, True])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_the_loss_is_the_softmax_over_legal_transitions_summed_over_the_oracle_path(tmp_path: Path, name: str) -> None:
-    ready = prepared(tmp_path, name)
+def test_the_loss_is_the_softmax_over_legal_transitions_summed_over_the_oracle_path(
+    tmp_path: Path, name: str, factored: bool
+) -> None:
+    ready = prepared(tmp_path, name, **(FACTORED if factored else {}))
     system = get_system(name)
     sentences = read_all(tmp_path / "toy.conllu")
     trees = training_trees(ready.configuration, sentences)
     ready.network.eval()
-    batch = make_batch(ready.examples, name, len(ready.vocabularies.relations))
+    batch = batch_of(ready)
     with torch.no_grad():
-        scores = ready.network(batch.words, batch.lengths)
+        scores = ready.network(batch.inputs).transitions
         loss = float(transition_loss(scores, batch))
     expected = 0.0
     for row, (heads, relations) in enumerate(trees):
@@ -79,7 +103,7 @@ def test_the_loss_is_the_softmax_over_legal_transitions_summed_over_the_oracle_p
                 group, column = divmod(int(slots[index]), nodes)
                 if group < nodes:
                     values = arcs[group, :, column]
-                    right = ready.vocabularies.relations.numbers([relations[column]])[0]
+                    right = 0 if factored else ready.vocabularies.relations.numbers([relations[column]])[0]
                     chosen_value = values[right]
                 elif group == nodes:
                     values = np.array([float(scores.shift[row, column])])
@@ -100,25 +124,54 @@ def test_the_loss_is_the_softmax_over_legal_transitions_summed_over_the_oracle_p
     assert loss == pytest.approx(expected, rel=1e-4)
 
 
-def test_padding_does_not_change_the_scores_of_a_sentence(tmp_path: Path) -> None:
-    ready = prepared(tmp_path, "nl-covington")
+@pytest.mark.parametrize("changes", [{}, FACTORED])
+def test_padding_does_not_change_the_scores_of_a_sentence(tmp_path: Path, changes: dict[str, Any]) -> None:
+    ready = prepared(tmp_path, "nl-covington", **changes)
     ready.network.eval()
-    batch = make_batch(ready.examples, "nl-covington", len(ready.vocabularies.relations))
     with torch.no_grad():
-        together = ready.network(batch.words, batch.lengths)
-        for row, length in enumerate(batch.lengths.tolist()):
-            alone = ready.network(batch.words[row : row + 1, :length], batch.lengths[row : row + 1])
-            torch.testing.assert_close(together.arcs[row, :length, :, :length], alone.arcs[0], rtol=1e-4, atol=1e-5)
-            torch.testing.assert_close(together.shift[row, :length], alone.shift[0], rtol=1e-4, atol=1e-5)
-            torch.testing.assert_close(together.tags[row, :length], alone.tags[0], rtol=1e-4, atol=1e-5)
+        together = ready.network(batch_of(ready).inputs)
+        for row, example in enumerate(ready.examples):
+            length = len(example.words)
+            alone = ready.network(make_batch([example], ready.spellings, "nl-covington").inputs)
+            pairs = [
+                (together.transitions.arcs[row, :length, :, :length], alone.transitions.arcs[0]),
+                (together.transitions.shift[row, :length], alone.transitions.shift[0]),
+                *((logits[row, :length], alone.tags[name][0]) for name, logits in together.tags.items()),
+            ]
+            for first, second in pairs:
+                torch.testing.assert_close(first, second, rtol=1e-4, atol=1e-5)
+
+
+def test_what_a_network_with_everything_learns_adds_up(tmp_path: Path) -> None:
+    ready = prepared(tmp_path, "nl-covington", **FACTORED)
+    ready.network.eval()
+    batch = batch_of(ready)
+    with torch.no_grad():
+        scores = ready.network(batch.inputs)
+        expected = float(transition_loss(scores.transitions, batch))
+        for row, example in enumerate(ready.examples):
+            for name, logits in scores.tags.items():
+                chosen = torch.log_softmax(logits[row], dim=-1)[
+                    np.arange(1, len(example.words)), example.tags[name][1:]
+                ]
+                expected -= float(chosen.sum())
+        scorer = ready.network.scorer
+        assert isinstance(scorer, FactoredScorer)
+        heads, dependents = scores.transitions.relation_heads, scores.transitions.relation_dependents
+        for sentence, head, dependent, relation in zip(
+            batch.arc_sentences, batch.arc_heads, batch.arc_dependents, batch.arc_relations, strict=True
+        ):
+            own = scorer.relation_logits(heads[sentence, head], dependents[sentence, dependent])
+            expected -= float(torch.log_softmax(own, dim=-1)[relation])
+        assert float(batch_loss(ready.network, batch)) == pytest.approx(expected, rel=1e-4)
+    assert len(batch.arc_relations) == batch.tokens
 
 
 def test_the_parser_can_read_words_instead_of_the_taggers_output() -> None:
     size = NetworkSize(
         words=9,
         trained_words=9,
-        tags=4,
-        fine_tags=3,
+        tags={"tags": 4, "fine_tags": 3},
         relations=5,
         has_no_arc=False,
         has_reduce=False,
@@ -128,25 +181,39 @@ def test_the_parser_can_read_words_instead_of_the_taggers_output() -> None:
     network = Network(size)
     width = size.word_dimensions + 2 * size.tag_dimensions
     assert network.parser_lstm.forwards[0].input_size == width
-    scores = network(torch.ones(2, 4, dtype=torch.long), torch.tensor([4, 3]))
-    assert scores.fine_tags is not None
-    assert scores.fine_tags.shape == (2, 4, 3)
+    scores = network(Inputs(torch.ones(2, 4, dtype=torch.long), torch.tensor([4, 3])))
+    assert scores.tags["fine_tags"].shape == (2, 4, 3)
 
 
 def test_the_learning_rate_follows_the_paper() -> None:
-    ten = [learning_rate(SMALL, epoch, 10) / SMALL.learning_rate for epoch in range(1, 11)]
+    ten = [learning_rate(SMALL, epoch / 10) / SMALL.learning_rate for epoch in range(10)]
     assert ten == [1, 1, 1, 1, 1, 0.5, 0.25, 0.125, 0.0625, 0.03125]
-    thirty = [learning_rate(SMALL, epoch, 30) / SMALL.learning_rate for epoch in range(1, 31)]
+    thirty = [learning_rate(SMALL, epoch / 30) / SMALL.learning_rate for epoch in range(30)]
     assert thirty == [factor for factor in ten for _ in range(3)]
+
+
+def test_the_learning_rate_can_follow_a_cosine() -> None:
+    configuration = SMALL.updated({"schedule": "cosine"}, "test")
+    rates = [learning_rate(configuration, done / 100) / SMALL.learning_rate for done in range(101)]
+    assert 0 < rates[0] < 0.1 and max(rates) > 0.99 and rates[-1] < 1e-9
+    assert rates[5:] == sorted(rates[5:], reverse=True)
 
 
 def test_batches_of_an_epoch_hold_every_sentence_once_and_differ_between_epochs() -> None:
     nodes = np.random.default_rng(1).integers(2, 60, size=500)
-    first, again, second = (epoch_batches(nodes, 32, 7, epoch) for epoch in (1, 1, 2))
+    first, again, second = (epoch_batches(nodes, SMALL, epoch) for epoch in (1, 1, 2))
     assert sorted(np.concatenate(first).tolist()) == list(range(500))
     assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
     assert any(not np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     assert all(nodes[batch].max() - nodes[batch].min() <= 8 for batch in first)
+
+
+def test_batches_can_be_of_so_many_words() -> None:
+    nodes = np.random.default_rng(1).integers(2, 60, size=500)
+    batches = epoch_batches(nodes, SMALL.updated({"batch_words": 200}, "test"), 1)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(500))
+    assert max(len(batch) * (nodes[batch].max() - 1) for batch in batches) <= 200
+    assert np.median([(nodes[batch] - 1).sum() for batch in batches]) > 150
 
 
 @pytest.mark.parametrize("name", ["nl-covington", "arc-swift"])
@@ -168,7 +235,7 @@ def test_the_same_seed_gives_the_same_model_and_another_seed_another(tmp_path: P
         train(treebank, tmp_path / name, "--epochs=2", f"--seed={seed}")
     one, same, other = (load_tensors(tmp_path / name / "weights.safetensors")[0] for name in ("one", "same", "other"))
     assert all(torch.equal(one[key], same[key]) for key in one)
-    assert not torch.equal(one["head.weight"], other["head.weight"])
+    assert not torch.equal(one["scorer.head.weight"], other["scorer.head.weight"])
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
@@ -221,14 +288,14 @@ ODD = {
 }
 
 
+@pytest.mark.parametrize("changes", [{}, FACTORED])
 @pytest.mark.parametrize("name", SYSTEMS)
 @pytest.mark.parametrize("kind", ODD)
-def test_odd_treebanks_train_with_every_system(tmp_path: Path, kind: str, name: str) -> None:
+def test_odd_treebanks_train_with_every_system(tmp_path: Path, kind: str, name: str, changes: dict[str, Any]) -> None:
     (tmp_path / "odd.conllu").write_text(ODD[kind])
     sentences = read_all(tmp_path / "odd.conllu")
-    ready = prepare(SMALL.updated({"system": name}, "test"), sentences, [], None)
-    batch = make_batch(ready.examples, name, len(ready.vocabularies.relations))
-    loss = transition_loss(ready.network(batch.words, batch.lengths), batch)
+    ready = prepare(SMALL.updated({"system": name, **changes}, "test"), sentences, [], None)
+    loss = batch_loss(ready.network, batch_of(ready))
     assert torch.isfinite(loss)
     scores = ready.predictor().evaluate(sentences)
     assert scores.keys() == {"uas", "las", "tags"}
@@ -240,8 +307,7 @@ def test_a_very_long_sentence_can_be_trained_on(tmp_path: Path) -> None:
     rows = [f"{i}\tw{i % 7}\t_\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i in range(1, 1001)]
     (tmp_path / "long.conllu").write_text("\n".join(rows) + "\n\n")
     ready = prepare(SMALL, read_all(tmp_path / "long.conllu"), [], None)
-    batch = make_batch(ready.examples, "nl-covington", 1)
-    loss = transition_loss(ready.network(batch.words, batch.lengths), batch)
+    loss = batch_loss(ready.network, batch_of(ready))
     loss.backward()  # type: ignore[no-untyped-call]
     assert torch.isfinite(loss)
 

@@ -49,7 +49,8 @@ def toy_conllu(sentences: int, seed: int = 1) -> str:
     lines = []
     for _ in range(sentences):
         for number, (form, tag, head, relation) in enumerate(toy_sentence(chooser), 1):
-            lines.append(f"{number}\t{form}\t_\t{tag}\t{tag.lower()}\t_\t{head}\t{relation}\t_\t_")
+            features = "Number=Sing" if tag == "NOUN" else "_"
+            lines.append(f"{number}\t{form}\t_\t{tag}\t{tag.lower()}\t{features}\t{head}\t{relation}\t_\t_")
         lines.append("")
     return "\n".join(lines) + "\n"
 

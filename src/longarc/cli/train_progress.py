@@ -52,7 +52,7 @@ class TrainingProgress:
         if "loss" in entry:
             parts.append(f"loss {entry['loss']:9.4f}")
         for split in ("dev", "test"):
-            names = {"uas": "UAS", "las": "LAS", "tags": "tags", "fine_tags": "fine tags"}
+            names = {"uas": "UAS", "las": "LAS", "tags": "tags", "fine_tags": "fine tags", "features": "features"}
             scores = [
                 f"{name} {entry[f'{split}_{key}']:.2f}" for key, name in names.items() if f"{split}_{key}" in entry
             ]

@@ -8,12 +8,17 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from longarc.data.sentence import FEATS, UPOS, XPOS
+
 UNKNOWN, ROOT = 0, 1
 UNKNOWN_WORD, ROOT_WORD = "\0unknown", "\0root"
 """No form can be one of these: the reader refuses NUL."""
 
 NOT_KNOWN = -1
 """The number of a tag or relation that a vocabulary lacks."""
+
+TAG_COLUMNS = {"tags": UPOS, "fine_tags": XPOS, "features": FEATS}
+"""The columns that a tagger can predict, by the names that models and scores have for them."""
 
 
 class Labels:

@@ -14,11 +14,27 @@ import torch
 from torch import Tensor, nn
 
 
-class BiLSTM(nn.Module):
-    """Several layers, each reading both directions of the one below."""
+class SharedDropout(nn.Module):
+    """Dropout that hides the same dimensions in all words of a sentence (Gal & Ghahramani 2016)."""
 
-    def __init__(self, inputs: int, size: int, layers: int) -> None:
+    def __init__(self, rate: float) -> None:
         super().__init__()
+        self.rate = rate
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: [N, batch, width]"""
+        if not self.training or not self.rate:
+            return x
+        kept = torch.empty(1, *x.shape[1:]).bernoulli_(1 - self.rate)
+        return x * kept.div_(1 - self.rate)
+
+
+class BiLSTM(nn.Module):
+    """Several layers, each reading both directions of the one below, with dropout on what each reads."""
+
+    def __init__(self, inputs: int, size: int, layers: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dropout = SharedDropout(dropout)
         self.input_size = inputs
         widths = [inputs] + [2 * size] * (layers - 1)
         self.forwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
@@ -36,9 +52,10 @@ class BiLSTM(nn.Module):
     def forward(self, x: Tensor, reversal: Tensor) -> Tensor:
         """x: [N, batch, inputs]; reversal: see `reversal_of`. Gives [N, batch, 2 · size]."""
         for forwards, backwards in self.layers():
+            x = self.dropout(x)
             there, _ = forwards(x)
-            back, _ = backwards(_reverse(x, reversal))
-            x = torch.cat([there, _reverse(back, reversal)], dim=-1)
+            back, _ = backwards(reverse(x, reversal))
+            x = torch.cat([there, reverse(back, reversal)], dim=-1)
         return x
 
 
@@ -63,7 +80,8 @@ def reversal_of(lengths: Tensor, nodes: int) -> Tensor:
     return (turned * len(lengths) + torch.arange(len(lengths))).view(-1)
 
 
-def _reverse(x: Tensor, reversal: Tensor) -> Tensor:
+def reverse(x: Tensor, reversal: Tensor) -> Tensor:
+    """x [N, batch, width] with every sentence turned round; see `reversal_of`."""
     reordered: Tensor = _Reorder.apply(x.reshape(-1, x.shape[-1]), reversal)  # type: ignore[no-untyped-call]
     return reordered.view(x.shape)
 

@@ -19,8 +19,11 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+from longarc.model.biaffine import Biaffine
 from longarc.model.bilstm import BiLSTM
-from longarc.model.network import Biaffine, Network, Tagger
+from longarc.model.network import Network, Tagger
+from longarc.model.scorers import FactoredScorer, JointScorer
+from longarc.model.spelling import SpellingReader
 
 OPSET = 17
 IR_VERSION = 8
@@ -62,28 +65,31 @@ class GraphWriter:
     def bilstm(self, x: str, lengths: str, bilstm: BiLSTM) -> str:
         """[N, batch, inputs] to [N, batch, 2 · size]."""
         for both in bilstm.layers():
-            weights = [
-                self.constant(np.stack([_gates(getattr(d, f"weight_{k}_l0")) for d in both])) for k in ("ih", "hh")
-            ]
-            bias = np.stack(
-                [np.concatenate([_gates(d.bias_ih_l0), _gates(d.bias_hh_l0)]) for d in both],
-            )
-            y = self.add(
-                "LSTM",
-                x,
-                *weights,
-                self.constant(bias),
-                lengths,
-                hidden_size=both[0].hidden_size,
-                direction="bidirectional",
-            )
+            y, _ = self._lstm(x, lengths, both)
             y = self.add("Transpose", y, perm=[0, 2, 1, 3])
             x = self.add("Reshape", y, self.shape(0, 0, 2 * both[0].hidden_size))
         return x
 
-    def with_one(self, x: str) -> str:
-        """Appends a 1 to each vector: [N, batch, width] to [N, batch, width + 1]."""
-        pads = self.constant(np.array([0, 0, 0, 0, 0, 1], dtype=np.int64))
+    def ends_of_bilstm(self, x: str, lengths: str, bilstm: BiLSTM) -> str:
+        """[N, batch, inputs] to [batch, 2 · size]: where both directions end."""
+        (both,) = bilstm.layers()
+        _, ends = self._lstm(x, lengths, both)
+        y = self.add("Transpose", ends, perm=[1, 0, 2])
+        return self.add("Reshape", y, self.shape(0, 2 * both[0].hidden_size))
+
+    def _lstm(self, x: str, lengths: str, both: tuple[torch.nn.LSTM, torch.nn.LSTM]) -> tuple[str, str]:
+        """One layer: all states [N, 2, batch, size] and the last ones [2, batch, size]."""
+        weights = [self.constant(np.stack([_gates(getattr(d, f"weight_{k}_l0")) for d in both])) for k in ("ih", "hh")]
+        bias = np.stack([np.concatenate([_gates(d.bias_ih_l0), _gates(d.bias_hh_l0)]) for d in both])
+        inputs = [x, *weights, self.constant(bias), lengths]
+        states, ends = (f"{self.prefix}n{len(self.nodes)}{part}" for part in ("", "_ends"))
+        attributes: dict[str, Any] = {"hidden_size": both[0].hidden_size, "direction": "bidirectional"}
+        self.nodes.append(helper.make_node("LSTM", inputs, [states, ends], **attributes))
+        return states, ends
+
+    def with_one(self, x: str, axes: int = 3) -> str:
+        """Appends a 1 to each vector: […, width] to […, width + 1], so many axes in all."""
+        pads = self.constant(np.array([0] * (2 * axes - 1) + [1], dtype=np.int64))
         return self.add("Pad", x, pads, self.constant(np.array(1.0, dtype=np.float32)))
 
 
@@ -93,15 +99,25 @@ def _gates(tensor: Any) -> NDArray[np.float32]:
     return np.concatenate([i, o, f, g])
 
 
+Value = tuple[str, int, list[str | int]]
+"""Name, type and shape of what goes into a graph or comes out of it."""
+
+
 def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
     """The graph as bytes.
 
-    Inputs: `words` [N, batch] int64 and `lengths` [batch] int32, in nodes. Outputs, by head, sentence and dependent:
-    `best` [N, batch, N], the score of the best relation of each arc; `relations` (uint8, or int16 where there are more
-    than 256), which one that is; `total`, the log of the summed exponentials over all relations; `no_arc`, where the
-    system has it. By sentence and word: `shift` [batch, N]; `reduce`, where the system has it; `tags` and, where the
-    model has them, `fine_tags`, int64. relation_mask [2, relations] is added to the scores of relations: row 0 for arcs
-    from the root, row 1 for others.
+    Inputs: `words` [N, batch] int64 and `lengths` [batch] int32, in nodes. Where words are spelled: `spellings`
+    [N, batch] int64, which of the different words of the batch each one is, and their `characters` [longest, words]
+    int64 and `character_counts` [words] int32.
+
+    Outputs, where arcs are scored together with relations, by head, sentence and dependent: `best` [N, batch, N], the
+    score of the best relation of each arc; `relations` (uint8, or int16 where there are more than 256), which one that
+    is; `total`, the log of the summed exponentials over all relations; `no_arc`, where the system has it. Otherwise
+    `arcs` [batch, N, N] (and `no_arc` likewise), and `relation_heads` and `relation_dependents` [batch, N, width] for
+    the graph that finds relations. By sentence and word: `shift` [batch, N]; `reduce`, where the system has it; and of
+    each column that the model predicts the best value, int64.
+
+    relation_mask [2, relations] is added to the scores of relations: row 0 for arcs from the root, row 1 for others.
     """
     network.eval()
     size = network.size
@@ -109,38 +125,71 @@ def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
     table = network.embedding.fixed.clone()
     table[: size.trained_words] += network.embedding.trained.detach()
     embedded = g.add("Gather", g.constant(table), "words", axis=0)
+    inputs: list[Value] = [
+        ("words", TensorProto.INT64, ["nodes", "batch"]),
+        ("lengths", TensorProto.INT32, ["batch"]),
+    ]
+    if network.spelling is not None:
+        embedded = g.add("Concat", embedded, _add_spelling(g, network.spelling), axis=-1)
+        inputs += [
+            ("spellings", TensorProto.INT64, ["nodes", "batch"]),
+            ("characters", TensorProto.INT64, ["longest", "words"]),
+            ("character_counts", TensorProto.INT32, ["words"]),
+        ]
     read = g.bilstm(embedded, "lengths", network.tagger_lstm)
     merged = g.linear(read, network.tagger_merge, relu=True)
-    below = [embedded if size.parser_reads_words else read, _add_tagger(g, network.tagger, merged, "tags")]
-    if network.fine_tagger is not None:
-        below.append(_add_tagger(g, network.fine_tagger, merged, "fine_tags"))
+    below = [embedded if size.parser_reads_words else read]
+    for name, tagger in network.taggers.items():
+        assert isinstance(tagger, Tagger)
+        below.append(_add_tagger(g, tagger, merged, name))
     below_all = g.add("Concat", *below, axis=-1)
     parsed = g.bilstm(below_all, "lengths", network.parser_lstm)
-    merged = g.linear(parsed, network.parser_merge, relu=True)
-    head = g.with_one(g.linear(merged, network.head, relu=True))
-    dependent = g.with_one(g.linear(merged, network.dependent, relu=True))
-    _add_pairs(g, network, head, dependent, relation_mask)
-    by_pair, by_word = ["nodes", "batch", "nodes"], ["batch", "nodes"]
-    outputs = [
-        ("best", TensorProto.FLOAT, by_pair),
-        ("relations", _relation_type(network), by_pair),
-        ("total", TensorProto.FLOAT, by_pair),
-        *([("no_arc", TensorProto.FLOAT, by_pair)] if size.has_no_arc else []),
+    if isinstance(network.scorer, FactoredScorer):
+        outputs = _add_factored_scorer(g, network.scorer, parsed)
+    else:
+        outputs = _add_joint_scorer(g, network.scorer, parsed, relation_mask)
+    by_word: list[str | int] = ["batch", "nodes"]
+    outputs += [
         ("shift", TensorProto.FLOAT, by_word),
         *([("reduce", TensorProto.FLOAT, by_word)] if size.has_reduce else []),
-        ("tags", TensorProto.INT64, by_word),
-        *([("fine_tags", TensorProto.INT64, by_word)] if size.fine_tags else []),
+        *((name, TensorProto.INT64, by_word) for name in size.tags),
     ]
-    graph = helper.make_graph(
-        g.nodes,
-        "longarc",
+    return _serialised(g, inputs, outputs)
+
+
+def export_relations(scorer: FactoredScorer, relation_mask: NDArray[np.float32]) -> bytes:
+    """The graph that finds the relations of chosen arcs.
+
+    Inputs: `heads` and `dependents` [arcs, width], rows of what the main graph gave, and `is_root` [arcs] bool.
+    Outputs: `relations` [arcs] int64, the best, and `probabilities` [arcs].
+    """
+    scorer.eval()
+    g = GraphWriter()
+    width, relations = scorer.size.relation_dimensions, scorer.size.relations
+    head, dependent = (g.with_one(name, axes=2) for name in ("heads", "dependents"))
+    left = g.add("MatMul", head, g.constant(scorer.relations.weight))
+    left = g.add("Reshape", left, g.shape(0, relations, width + 1))
+    right = g.add("Unsqueeze", dependent, g.shape(2))
+    scores = g.add("Squeeze", g.add("MatMul", left, right), g.shape(2))
+    of_root = g.add("Unsqueeze", "is_root", g.shape(1))
+    masks = (g.constant(row.reshape(1, relations)) for row in relation_mask)
+    scores = g.add("Add", scores, g.add("Where", of_root, *masks))
+    g.add("ArgMax", scores, axis=1, keepdims=0, output="relations")
+    g.add("ReduceMax", g.add("Softmax", scores, axis=1), axes=[1], keepdims=0, output="probabilities")
+    return _serialised(
+        g,
         [
-            helper.make_tensor_value_info("words", TensorProto.INT64, ["nodes", "batch"]),
-            helper.make_tensor_value_info("lengths", TensorProto.INT32, ["batch"]),
+            ("heads", TensorProto.FLOAT, ["arcs", width]),
+            ("dependents", TensorProto.FLOAT, ["arcs", width]),
+            ("is_root", TensorProto.BOOL, ["arcs"]),
         ],
-        [helper.make_tensor_value_info(*output) for output in outputs],
-        g.constants,
+        [("relations", TensorProto.INT64, ["arcs"]), ("probabilities", TensorProto.FLOAT, ["arcs"])],
     )
+
+
+def _serialised(g: GraphWriter, inputs: list[Value], outputs: list[Value]) -> bytes:
+    given, wanted = ([helper.make_tensor_value_info(*value) for value in side] for side in (inputs, outputs))
+    graph = helper.make_graph(g.nodes, "longarc", given, wanted, g.constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
@@ -165,6 +214,13 @@ def quantized(graph: bytes) -> bytes:
         return target.read_bytes()
 
 
+def _add_spelling(g: GraphWriter, spelling: SpellingReader) -> str:
+    """[N, batch, width] what the characters of each word say."""
+    table = g.constant(spelling.table.weight)
+    words = g.ends_of_bilstm(g.add("Gather", table, "characters", axis=0), "character_counts", spelling.lstm)
+    return g.add("Gather", words, "spellings", axis=0)
+
+
 def _add_tagger(g: GraphWriter, tagger: Tagger, merged: str, output: str) -> str:
     """Adds the output of best tags; gives the expected tag embedding [N, batch, tag_dimensions]."""
     logits = g.linear(g.linear(merged, tagger.hidden, relu=True), tagger.logits)
@@ -173,21 +229,42 @@ def _add_tagger(g: GraphWriter, tagger: Tagger, merged: str, output: str) -> str
     return g.add("MatMul", g.add("Softmax", logits, axis=-1), g.constant(tagger.table))
 
 
-def _add_pairs(g: GraphWriter, network: Network, head: str, dependent: str, mask: NDArray[np.float32]) -> None:
-    """Adds the outputs that score transitions. head, dependent: [N, batch, pair + 1]"""
-    width = network.size.pair_dimensions
+def _add_factored_scorer(g: GraphWriter, scorer: FactoredScorer, parsed: str) -> list[Value]:
+    """Adds the outputs that score transitions where relations are found apart."""
+    head, dependent = (g.with_one(g.linear(parsed, layer, relu=True)) for layer in (scorer.head, scorer.dependent))
+    right = g.add("Transpose", dependent, perm=[1, 2, 0])
+    width = scorer.size.pair_dimensions + 1
+    weights = scorer.pairs.weight.detach().view(width, scorer.pairs.outputs, width)
+    outputs: list[Value] = []
+    for name, number in (("arcs", 0), *((("no_arc", 1),) if scorer.size.has_no_arc else ())):
+        left = g.add("Transpose", g.add("MatMul", head, g.constant(weights[:, number])), perm=[1, 0, 2])
+        g.add("MatMul", left, right, output=name)
+        outputs.append((name, TensorProto.FLOAT, ["batch", "nodes", "nodes"]))
+    for layer, name in ((scorer.relation_head, "relation_heads"), (scorer.relation_dependent, "relation_dependents")):
+        g.add("Transpose", g.linear(parsed, layer, relu=True), perm=[1, 0, 2], output=name)
+        outputs.append((name, TensorProto.FLOAT, ["batch", "nodes", scorer.size.relation_dimensions]))
+    _add_diagonals(g, scorer, head, dependent)
+    return outputs
+
+
+def _add_joint_scorer(g: GraphWriter, scorer: JointScorer, parsed: str, mask: NDArray[np.float32]) -> list[Value]:
+    """Adds the outputs that score transitions where each arc is scored with each relation."""
+    merged = g.linear(parsed, scorer.merge, relu=True)
+    head, dependent = (g.with_one(g.linear(merged, layer, relu=True)) for layer in (scorer.head, scorer.dependent))
+    width = scorer.size.pair_dimensions
     # [N, batch, pair, pair + 1]: what each head multiplies dependents with.
-    left = g.add("MatMul", head, g.constant(network.pairs.weight))
+    left = g.add("MatMul", head, g.constant(scorer.pairs.weight))
     left = g.add("Reshape", left, g.shape(0, 0, width, width + 1))
     g.add("Transpose", dependent, perm=[1, 2, 0], output="dependents")  # which the bodies read
     masks = _mask_by_row(g, mask, left)
     # The totals have a loop of their own, so that it can be left out where no probabilities are wanted.
-    for outputs in (["best", "relations", *(["no_arc"] if network.size.has_no_arc else [])], ["total"]):
-        body = _scoring_body(network, outputs)
-        g.nodes.append(helper.make_node("Scan", [left, masks], outputs, body=body, num_scan_inputs=2))
-    _add_diagonal(g, network.shift, head, dependent, "shift")
-    if network.reduce is not None:
-        _add_diagonal(g, network.reduce, head, dependent, "reduce")
+    outputs: list[Value] = []
+    for names in (["best", "relations", *(["no_arc"] if scorer.size.has_no_arc else [])], ["total"]):
+        body = _scoring_body(scorer, names)
+        g.nodes.append(helper.make_node("Scan", [left, masks], names, body=body, num_scan_inputs=2))
+        outputs += ((name, _type_of(name, scorer), ["nodes", "batch", "nodes"]) for name in names)
+    _add_diagonals(g, scorer, head, dependent)
+    return outputs
 
 
 def _mask_by_row(g: GraphWriter, mask: NDArray[np.float32], like: str) -> str:
@@ -200,11 +277,11 @@ def _mask_by_row(g: GraphWriter, mask: NDArray[np.float32], like: str) -> str:
     return g.add("Concat", g.constant(mask[0].reshape(1, relations, 1)), rest, axis=0)
 
 
-def _scoring_body(network: Network, wanted: list[str]) -> onnx.GraphProto:
+def _scoring_body(scorer: JointScorer, wanted: list[str]) -> onnx.GraphProto:
     """One head with all dependents of its sentence: the wanted outputs, each [batch, N]."""
-    size = network.size
+    size = scorer.size
     g = GraphWriter(prefix=f"{wanted[0]}_")
-    weight, bias = network.relations.weight.detach(), network.relations.bias.detach()
+    weight, bias = scorer.relations.weight.detach(), scorer.relations.bias.detach()
     combined = g.add("Relu", g.add("MatMul", "left", "dependents"))  # [batch, pair, N]
     scores = g.add("MatMul", g.constant(weight[: size.relations]), combined)
     scores = g.add("Add", scores, g.constant(bias[: size.relations].unsqueeze(-1)))
@@ -215,12 +292,11 @@ def _scoring_body(network: Network, wanted: list[str]) -> onnx.GraphProto:
     if "best" in wanted:
         g.add("ReduceMax", scores, axes=[1], keepdims=0, output=rows["best"])
         number = g.add("ArgMax", scores, axis=1, keepdims=0)
-        g.add("Cast", number, to=_relation_type(network), output=rows["relations"])
+        g.add("Cast", number, to=_type_of("relations", scorer), output=rows["relations"])
     if "no_arc" in wanted:
         no_arc = g.add("MatMul", g.constant(weight[size.relations :]), combined)
         no_arc = g.add("Add", no_arc, g.constant(bias[size.relations :].unsqueeze(-1)))
         g.add("Squeeze", no_arc, g.shape(1), output=rows["no_arc"])
-    kinds = {"relations": _relation_type(network)}
     pair = size.pair_dimensions
     return helper.make_graph(
         g.nodes,
@@ -229,17 +305,23 @@ def _scoring_body(network: Network, wanted: list[str]) -> onnx.GraphProto:
             helper.make_tensor_value_info("left", TensorProto.FLOAT, ["batch", pair, pair + 1]),
             helper.make_tensor_value_info("mask", TensorProto.FLOAT, [size.relations, 1]),
         ],
-        [
-            helper.make_tensor_value_info(row, kinds.get(name, TensorProto.FLOAT), ["batch", "nodes"])
-            for name, row in rows.items()
-        ],
+        [helper.make_tensor_value_info(row, _type_of(name, scorer), ["batch", "nodes"]) for name, row in rows.items()],
         g.constants,
     )
 
 
-def _relation_type(network: Network) -> int:
-    """The smallest type that can number all relations: there is one number for every pair of words."""
-    return int(TensorProto.UINT8 if network.size.relations <= 256 else TensorProto.INT16)
+def _type_of(output: str, scorer: JointScorer) -> int:
+    """Relations have the smallest type that can number them all: there is one number for every pair of words."""
+    if output != "relations":
+        return int(TensorProto.FLOAT)
+    return int(TensorProto.UINT8 if scorer.size.relations <= 256 else TensorProto.INT16)
+
+
+def _add_diagonals(g: GraphWriter, scorer: JointScorer | FactoredScorer, head: str, dependent: str) -> None:
+    """Adds the scores of Shift and, where the system has it, Reduce."""
+    _add_diagonal(g, scorer.shift, head, dependent, "shift")
+    if scorer.reduce is not None:
+        _add_diagonal(g, scorer.reduce, head, dependent, "reduce")
 
 
 def _add_diagonal(g: GraphWriter, biaffine: Biaffine, head: str, dependent: str, output: str) -> None:

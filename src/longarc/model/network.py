@@ -1,15 +1,20 @@
-"""The network of Qi & Manning (2017) and Fernández-González & Gómez-Rodríguez (2018): a BiLSTM tagger, a BiLSTM parser
-on top of it, and biaffine scores for all transitions of all configurations at once.
+"""The network of Qi & Manning (2017) and Fernández-González & Gómez-Rodríguez (2018), and what can be added to it: a
+BiLSTM tagger, a BiLSTM parser on top of it, and the scores of all transitions of all configurations at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from longarc.data.vocabulary import UNKNOWN
+from longarc.model.biaffine import normal_
 from longarc.model.bilstm import BiLSTM, reversal_of
+from longarc.model.scorers import FactoredScorer, JointScorer, ScorerSize, TransitionScores
+from longarc.model.spelling import SpellingReader
 
 
 @dataclass(frozen=True)
@@ -18,49 +23,52 @@ class NetworkSize:
 
     words: int
     trained_words: int
-    tags: int
-    fine_tags: int
-    """0 where fine-grained tags are not used"""
+    tags: Mapping[str, int]
+    """How many values each predicted column has; see data.vocabulary.TAG_COLUMNS"""
     relations: int
     has_no_arc: bool
     has_reduce: bool
+    characters: int = 0
+    """How many characters are known; 0 where words are not spelled"""
     word_dimensions: int = 100
+    character_dimensions: int = 32
+    spelling_size: int = 0
+    tagger_layers: int = 2
     lstm_layers: int = 2
     lstm_size: int = 400
     parser_reads_words: bool = False
     tag_dimensions: int = 32
     merge_dimensions: int = 100
     pair_dimensions: int = 32
+    relation_dimensions: int = 0
     dropout: float = 0.0
+    lstm_dropout: float = 0.0
     word_dropout: float = 0.0
 
 
 @dataclass(frozen=True)
+class Inputs:
+    """A batch as the network reads it."""
+
+    words: Tensor
+    """[batch, N]; padded with UNKNOWN"""
+    lengths: Tensor
+    """[batch] nodes, the root included"""
+    spellings: Tensor | None = None
+    """[batch, N] which row of `characters` each word is; None where words are not spelled"""
+    characters: Tensor | None = None
+    """[different words, longest]"""
+    character_counts: Tensor | None = None
+    """[different words]"""
+
+
+@dataclass(frozen=True)
 class Scores:
-    """What the network says of a batch; N nodes, R relations."""
+    """What the network says of a batch."""
 
-    arcs: Tensor
-    """[batch, N head, R, N dependent]"""
-    shift: Tensor
-    """[batch, N]"""
-    reduce: Tensor | None
-    """[batch, N]"""
-    no_arc: Tensor | None
-    """[batch, N left, N right]"""
-    tags: Tensor
-    """[batch, N, tags]"""
-    fine_tags: Tensor | None
-    """[batch, N, fine tags]"""
-
-    def flat(self, arcs: Tensor) -> Tensor:
-        """[batch, width] the scores in the order of ScoreLayout, with one score per arc [batch, N, N]."""
-        batch, nodes = self.shift.shape
-        parts = [arcs.reshape(batch, nodes * nodes), self.shift]
-        if self.no_arc is not None:
-            parts += [torch.zeros_like(self.shift), self.no_arc.reshape(batch, nodes * nodes)]
-        elif self.reduce is not None:
-            parts.append(self.reduce)
-        return torch.cat(parts, dim=1)
+    transitions: TransitionScores
+    tags: dict[str, Tensor]
+    """[batch, N, values] of each predicted column"""
 
 
 class WordEmbedding(nn.Module):
@@ -81,43 +89,6 @@ class WordEmbedding(nn.Module):
         return nn.functional.embedding(words, self.fixed) + difference
 
 
-class Biaffine(nn.Module):
-    """x W y + U x + V y + b for all pairs of rows of x and y, several outputs at once."""
-
-    def __init__(self, width: int, outputs: int) -> None:
-        super().__init__()
-        self.outputs = outputs
-        start = torch.empty(width + 1, outputs, width + 1)
-        _normal(start, (2 / (width + outputs)) ** 0.5)
-        _normal(start[:-1, :, :-1], (2 / (width * width + outputs)) ** 0.5)
-        start[-1, :, -1] = 0
-        self.weight = nn.Parameter(start.view(width + 1, outputs * (width + 1)))
-
-    def left(self, x: Tensor) -> Tensor:
-        """[batch, N, width] as [batch, N, outputs, width + 1], to be multiplied with the right side."""
-        batch, nodes, width = x.shape
-        return (_with_one(x) @ self.weight).view(batch, nodes, self.outputs, width + 1)
-
-    def pairs(self, x: Tensor, y: Tensor) -> Tensor:
-        """[batch, N of x, outputs, N of y]"""
-        batch, nodes, _ = x.shape
-        product = self.left(x).view(batch, nodes * self.outputs, -1) @ _with_one(y).transpose(1, 2)
-        return product.view(batch, nodes, self.outputs, nodes)
-
-    def diagonal(self, x: Tensor, y: Tensor) -> Tensor:
-        """[batch, N, outputs] each row of x with the same row of y."""
-        return (self.left(x) @ _with_one(y).unsqueeze(-1)).squeeze(-1)
-
-
-def _normal(tensor: Tensor, deviation: float) -> Tensor:
-    """Fills a tensor as the authors' code does: normally distributed, but not beyond two deviations."""
-    return nn.init.trunc_normal_(tensor, std=deviation, a=-2 * deviation, b=2 * deviation)
-
-
-def _with_one(x: Tensor) -> Tensor:
-    return torch.cat([x, torch.ones_like(x[..., :1])], dim=-1)
-
-
 class Tagger(nn.Module):
     """From the tagger's BiLSTM to tag logits and the expected tag embedding."""
 
@@ -125,7 +96,7 @@ class Tagger(nn.Module):
         super().__init__()
         self.hidden = nn.Linear(size.merge_dimensions, size.tag_dimensions)
         self.logits = nn.Linear(size.tag_dimensions, tags)
-        self.table = nn.Parameter(_normal(torch.empty(tags, size.tag_dimensions), 1.0))
+        self.table = nn.Parameter(normal_(torch.empty(tags, size.tag_dimensions), 1.0))
         self.dropout = nn.Dropout(size.dropout)
 
     def forward(self, merged: Tensor) -> tuple[Tensor, Tensor]:
@@ -142,62 +113,59 @@ class Network(nn.Module):
         self.size = size
         both = 2 * size.lstm_size
         self.embedding = WordEmbedding(size)
-        self.tagger_lstm = BiLSTM(size.word_dimensions, size.lstm_size, size.lstm_layers)
+        self.spelling = (
+            SpellingReader(size.characters, size.character_dimensions, size.spelling_size) if size.characters else None
+        )
+        word_width = size.word_dimensions + (2 * size.spelling_size if size.characters else 0)
+        self.tagger_lstm = BiLSTM(word_width, size.lstm_size, size.tagger_layers, size.lstm_dropout)
         self.tagger_merge = nn.Linear(both, size.merge_dimensions)
-        self.tagger = Tagger(size, size.tags)
-        self.fine_tagger = Tagger(size, size.fine_tags) if size.fine_tags else None
-        tag_width = size.tag_dimensions * (2 if size.fine_tags else 1)
-        below = size.word_dimensions if size.parser_reads_words else both
-        self.parser_lstm = BiLSTM(below + tag_width, size.lstm_size, size.lstm_layers)
-        self.parser_merge = nn.Linear(both, size.merge_dimensions)
-        self.head = nn.Linear(size.merge_dimensions, size.pair_dimensions)
-        self.dependent = nn.Linear(size.merge_dimensions, size.pair_dimensions)
-        self.pairs = Biaffine(size.pair_dimensions, size.pair_dimensions)
-        self.relations = nn.Linear(size.pair_dimensions, size.relations + size.has_no_arc)
-        self.shift = Biaffine(size.pair_dimensions, 1)
-        self.reduce = Biaffine(size.pair_dimensions, 1) if size.has_reduce else None
+        self.taggers = nn.ModuleDict({name: Tagger(size, count) for name, count in size.tags.items()})
+        below = (word_width if size.parser_reads_words else both) + size.tag_dimensions * len(size.tags)
+        self.parser_lstm = BiLSTM(below, size.lstm_size, size.lstm_layers, size.lstm_dropout)
+        self.scorer = _scorer(size)
         self.dropout = nn.Dropout(size.dropout)
         for layer in self.modules():
             if isinstance(layer, nn.Linear):
-                _normal(layer.weight.data, layer.in_features**-0.5)
+                normal_(layer.weight.data, layer.in_features**-0.5)
                 nn.init.zeros_(layer.bias)
-        for merge in (self.tagger_merge, self.parser_merge):
-            _normal(merge.weight.data, (2 / (size.lstm_size + size.merge_dimensions)) ** 0.5)
+        merges = [self.tagger_merge, *([self.scorer.merge] if isinstance(self.scorer, JointScorer) else [])]
+        for merge in merges:
+            normal_(merge.weight.data, (2 / (size.lstm_size + size.merge_dimensions)) ** 0.5)
 
-    def forward(self, words: Tensor, lengths: Tensor) -> Scores:
-        """words: [batch, N]; lengths: [batch] in nodes."""
+    def forward(self, inputs: Inputs) -> Scores:
+        """Scores everything there is to score of a batch."""
+        words = inputs.words
         if self.training and self.size.word_dropout:
             hidden = torch.rand(words.shape) < self.size.word_dropout
             hidden[:, 0] = False
-            words = words.masked_fill(hidden, 0)
-        reversal = reversal_of(lengths, words.shape[1])
+            words = words.masked_fill(hidden, UNKNOWN)
+        reversal = reversal_of(inputs.lengths, words.shape[1])
         embedded = self.embedding(words.T)
+        if self.spelling is not None:
+            assert inputs.spellings is not None
+            spelled = self.spelling(inputs.characters, inputs.character_counts)
+            embedded = torch.cat([embedded, nn.functional.embedding(inputs.spellings.T, spelled)], dim=-1)
         read = self.tagger_lstm(embedded, reversal)
-        merged = self._merge(self.tagger_merge, read)
-        tags, tag_embeddings = self.tagger(merged)
-        below = [embedded if self.size.parser_reads_words else read, tag_embeddings]
-        fine_tags = None
-        if self.fine_tagger is not None:
-            fine_tags, fine_embeddings = self.fine_tagger(merged)
-            below.append(fine_embeddings)
+        merged = self.dropout(torch.relu(self.tagger_merge(read)))
+        below = [embedded if self.size.parser_reads_words else read]
+        tags = {}
+        for name, tagger in self.taggers.items():
+            logits, embeddings = tagger(merged)
+            tags[name] = logits.transpose(0, 1)
+            below.append(embeddings)
         parsed = self.parser_lstm(torch.cat(below, dim=-1), reversal)
-        merged = self._merge(self.parser_merge, parsed).transpose(0, 1)
-        head = self.dropout(torch.relu(self.head(merged)))
-        dependent = self.dropout(torch.relu(self.dependent(merged)))
-        combined = self.dropout(torch.relu(self.pairs.pairs(head, dependent)))
-        arcs = self.relations.weight @ combined + self.relations.bias.unsqueeze(-1)
-        no_arc = None
-        if self.size.has_no_arc:
-            arcs, no_arc = arcs[:, :, :-1], arcs[:, :, -1]
-        return Scores(
-            arcs=arcs,
-            shift=self.shift.diagonal(head, dependent).squeeze(-1),
-            reduce=None if self.reduce is None else self.reduce.diagonal(head, dependent).squeeze(-1),
-            no_arc=no_arc,
-            tags=tags.transpose(0, 1),
-            fine_tags=None if fine_tags is None else fine_tags.transpose(0, 1),
-        )
+        return Scores(self.scorer(parsed), tags)
 
-    def _merge(self, layer: nn.Linear, data: Tensor) -> Tensor:
-        merged: Tensor = self.dropout(torch.relu(layer(data)))
-        return merged
+
+def _scorer(size: NetworkSize) -> JointScorer | FactoredScorer:
+    scorer_size = ScorerSize(
+        inputs=2 * size.lstm_size,
+        relations=size.relations,
+        has_no_arc=size.has_no_arc,
+        has_reduce=size.has_reduce,
+        merge_dimensions=size.merge_dimensions,
+        pair_dimensions=size.pair_dimensions,
+        relation_dimensions=size.relation_dimensions,
+        dropout=size.dropout,
+    )
+    return FactoredScorer(scorer_size) if size.relation_dimensions else JointScorer(scorer_size)

@@ -1,4 +1,4 @@
-"""A model as one `.longarc` file: a zip archive of an ONNX graph, a description in JSON and a card in JSON.
+"""A model as one `.longarc` file: a zip archive of ONNX graphs, a description in JSON and a card in JSON.
 
 It is data and never code. Whatever is in a file, reading it runs nothing, writes nothing, and takes no more memory than
 the limits below.
@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from longarc.data.files import open_output
-from longarc.data.vocabulary import Labels, Words
+from longarc.data.spelling import Characters
+from longarc.data.vocabulary import TAG_COLUMNS, Labels, Words
 from longarc.errors import LongarcError
 from longarc.runtime.weights import all_weights_are_numbers
 from longarc.transitions import SYSTEMS
 from longarc.trees.pseudo_projective import SCHEMES, Scheme
 
 FORMAT = 1
-GRAPH, DESCRIPTION, CARD = "model.onnx", "model.json", "card.json"
+GRAPH, RELATION_GRAPH, DESCRIPTION, CARD = "model.onnx", "relations.onnx", "model.json", "card.json"
 MAX_GRAPH_BYTES = 1 << 30
 MAX_JSON_BYTES = 1 << 28
 
@@ -39,9 +40,10 @@ class Description:
     scheme: Scheme
     single_root: bool
     words: Words
-    tags: Labels
-    fine_tags: Labels
-    """Empty where the model predicts none."""
+    characters: Characters | None
+    """None where words are not spelled"""
+    tags: dict[str, Labels]
+    """The values of each column that the model predicts; see TAG_COLUMNS"""
     relations: Labels
 
     @classmethod
@@ -52,7 +54,7 @@ class Description:
             return LongarcError(f"{name}: {key} is missing or not as expected", "Is the file a Longarc model?")
 
         def texts(key: str) -> list[str]:
-            value = data.get(key)
+            value = data.get(key, [])
             if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
                 raise wrong(key)
             if len(set(value)) != len(value):
@@ -72,13 +74,17 @@ class Description:
         words = texts("words")
         if len(words) < 2 or not texts("tags") or not texts("relations"):
             raise wrong("words, tags or relations")
+        characters = data.get("characters")
+        if characters is not None and not isinstance(characters, str):
+            raise wrong("characters")
+        tags = {key: Labels(texts(key)) for key in TAG_COLUMNS}
         return cls(
             system=data["system"],
             scheme=data["scheme"],
             single_root=data["single_root"],
             words=Words(words, len(words)),
-            tags=Labels(texts("tags")),
-            fine_tags=Labels(texts("fine_tags")),
+            characters=None if characters is None else Characters(characters),
+            tags={key: labels for key, labels in tags.items() if len(labels)},
             relations=Labels(texts("relations")),
         )
 
@@ -89,8 +95,8 @@ class Description:
             "scheme": self.scheme,
             "single_root": self.single_root,
             "words": self.words.forms,
-            "tags": self.tags.names,
-            "fine_tags": self.fine_tags.names,
+            **({} if self.characters is None else {"characters": self.characters.characters}),
+            **{key: labels.names for key, labels in self.tags.items()},
             "relations": self.relations.names,
         }
 
@@ -100,14 +106,21 @@ class Package:
     """The content of a model file."""
 
     graph: bytes
+    relation_graph: bytes
+    """Finds the relations of chosen arcs; empty where the graph scores them together with the arcs."""
     description: Description
     card: dict[str, Any]
+
+    @property
+    def graph_bytes(self) -> int:
+        return len(self.graph) + len(self.relation_graph)
 
 
 def write_package(target: Path, package: Package) -> None:
     """Writes a model file; the same content gives the same bytes."""
     entries = {
         GRAPH: package.graph,
+        **({RELATION_GRAPH: package.relation_graph} if package.relation_graph else {}),
         DESCRIPTION: json.dumps(package.description.as_json(), ensure_ascii=False).encode(),
         CARD: json.dumps(package.card, ensure_ascii=False, indent=1).encode(),
     }
@@ -115,7 +128,7 @@ def write_package(target: Path, package: Package) -> None:
         for name, content in entries.items():
             info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
             # Weights hardly get smaller by packing, and would take longer to load.
-            info.compress_type = zipfile.ZIP_STORED if name == GRAPH else zipfile.ZIP_DEFLATED
+            info.compress_type = zipfile.ZIP_STORED if name in (GRAPH, RELATION_GRAPH) else zipfile.ZIP_DEFLATED
             archive.writestr(info, content)
 
 
@@ -124,7 +137,9 @@ def read_package(source: str | Path | BinaryIO) -> Package:
     name = str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "<stream>"))
     try:
         with zipfile.ZipFile(source) as archive:
-            graph = _entry(archive, GRAPH, MAX_GRAPH_BYTES, name)
+            graph = _graph_entry(archive, GRAPH, name)
+            has_relations = RELATION_GRAPH in archive.namelist()
+            relation_graph = _graph_entry(archive, RELATION_GRAPH, name) if has_relations else b""
             description = Description.from_json(_json_entry(archive, DESCRIPTION, name), name)
             card = _json_entry(archive, CARD, name)
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
@@ -139,14 +154,19 @@ def read_package(source: str | Path | BinaryIO) -> Package:
         RuntimeError,
     ) as error:
         raise LongarcError(f"{name}: not a Longarc model, or damaged: {error}") from None
+    return Package(graph, relation_graph, description, card)
+
+
+def _graph_entry(archive: zipfile.ZipFile, entry: str, name: str) -> bytes:
+    graph = _entry(archive, entry, MAX_GRAPH_BYTES, name)
     try:
         if not all_weights_are_numbers(graph):
             raise LongarcError(f"{name}: some of its weights are not numbers", "The file is damaged; get it anew.")
     except ValueError:
-        raise LongarcError(f"{name}: {GRAPH} is not an ONNX graph") from None
+        raise LongarcError(f"{name}: {entry} is not an ONNX graph") from None
     if _EXTERNAL_DATA in graph:
-        raise LongarcError(f"{name}: the graph refers to other files, which a Longarc model never does")
-    return Package(graph, description, card)
+        raise LongarcError(f"{name}: {entry} refers to other files, which a Longarc model never does")
+    return graph
 
 
 def _entry(archive: zipfile.ZipFile, entry: str, limit: int, name: str) -> bytes:

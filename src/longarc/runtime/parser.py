@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from longarc.cores import available_cores
 from longarc.data.batches import batches_by_length
-from longarc.data.sentence import DEPREL, HEAD, UPOS, XPOS, Sentence
+from longarc.data.sentence import DEPREL, HEAD, Sentence
+from longarc.data.vocabulary import TAG_COLUMNS
 from longarc.decoding.beam import parse_with_beam
 from longarc.decoding.greedy import Parses, parse_greedily
 from longarc.errors import LongarcError
@@ -58,10 +59,10 @@ class Parser:
         self._pool: ThreadPoolExecutor | None = None
         self._pool_owner = 0
         # The graph is read again where another process needs it, and not kept: the network has it already.
-        self._session = Session(self._graph, package.description, self.name)
+        self._session = Session(package, self._package, self.name)
 
-    def _graph(self) -> bytes:
-        return (self._source if isinstance(self._source, Package) else read_package(self._source)).graph
+    def _package(self) -> Package:
+        return self._source if isinstance(self._source, Package) else read_package(self._source)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Goes to another process as the name of its file; the network is set up anew there."""
@@ -113,17 +114,19 @@ class Parser:
         return self._pool
 
     def _parse_batch(self, sentences: Sequence[Sentence], keep_tags: bool, probabilities: bool) -> list[ParsedSentence]:
-        lengths = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int32)
-        words = np.zeros((int(lengths.max()), len(sentences)), dtype=np.int64)
-        for column, sentence in enumerate(sentences):
-            words[: lengths[column], column] = self.description.words.numbers(sentence.forms)
-        scores = self._session.run(words, lengths, totals=probabilities or self.beam > 1)
-        parses = self._search(lengths - 1, scores)
+        lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int32)
+        scores = self._session.run([sentence.forms for sentence in sentences], totals=probabilities or self.beam > 1)
+        parses = self._search(lengths, scores)
+        relations, relation_probabilities = self._session.relations(scores, parses.heads)
+        certainty = parses.probabilities
+        if certainty is not None and relation_probabilities is not None:
+            certainty = certainty * relation_probabilities
         parsed = []
         for row, sentence in enumerate(sentences):
-            own = slice(0, lengths[row])
-            self._fill_in(sentence, parses.heads[row, own], scores, row, keep_tags)
-            found = parses.probabilities[row, own] if probabilities and parses.probabilities is not None else None
+            own = slice(0, lengths[row] + 1)
+            tags = {name: best[row, own] for name, best in scores.tags.items()}
+            self._fill_in(sentence, parses.heads[row, own], relations[row, own], tags, keep_tags)
+            found = certainty[row, own] if probabilities and certainty is not None else None
             parsed.append(ParsedSentence(sentence, self.system.name, found))
         return parsed
 
@@ -137,12 +140,16 @@ class Parser:
         return parse_greedily(self.system, lengths, scores.scores, scores.totals, single_root=single_root)
 
     def _fill_in(
-        self, sentence: Sentence, heads: NDArray[np.int64], scores: BatchScores, row: int, keep_tags: bool
+        self,
+        sentence: Sentence,
+        heads: NDArray[np.int64],
+        relation_numbers: NDArray[np.int64],
+        tags: dict[str, NDArray[np.int64]],
+        keep_tags: bool,
     ) -> None:
-        """Replaces the predicted columns of a sentence."""
+        """Replaces the predicted columns of a sentence; all arrays are indexed by node."""
         relation_names = self.description.relations.names
-        numbers = scores.relations[heads[1:], row, np.arange(1, len(heads))].tolist()
-        relations = ["", *(relation_names[number] for number in numbers)]
+        relations = ["", *(relation_names[number] for number in relation_numbers[1:].tolist())]
         if self.system.projective:
             lowered, relations = deprojectivize(heads.astype(np.int32), relations, self.description.scheme)
             heads = lowered.astype(np.int64)
@@ -150,12 +157,10 @@ class Parser:
         sentence.set_column(DEPREL, relations)
         if keep_tags:
             return
-        for column, labels, best in (
-            (UPOS, self.description.tags.names, scores.tags),
-            (XPOS, self.description.fine_tags.names, scores.fine_tags),
-        ):
-            if best is not None and labels != ["_"]:
-                sentence.set_column(column, [labels[number] for number in best[row, : len(heads)].tolist()])
+        for name, best in tags.items():
+            labels = self.description.tags[name].names
+            if labels != ["_"]:
+                sentence.set_column(TAG_COLUMNS[name], [labels[number] for number in best.tolist()])
 
 
 def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

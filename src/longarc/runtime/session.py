@@ -1,9 +1,9 @@
-"""The graph of a model in onnxruntime: batches of word numbers in, scores out."""
+"""The graphs of a model in onnxruntime: batches of sentences in, scores out."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,12 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
+from longarc.data.spelling import different_words
+from longarc.data.vocabulary import UNKNOWN
 from longarc.errors import LongarcError
-from longarc.runtime.package import Description
+from longarc.runtime.package import Description, Package
 from longarc.transitions import get_system
-from longarc.transitions.system import ScoreLayout
+from longarc.transitions.system import Ints, ScoreLayout
 
 QUIET = 3  # onnxruntime's warnings are for its developers
 
@@ -27,61 +29,104 @@ class BatchScores:
     """[batch, width], see ScoreLayout; of an arc the best relation's"""
     totals: NDArray[np.float32] | None
     """[batch, width] the same with the log of the summed exponentials over an arc's relations"""
-    relations: NDArray[np.integer[Any]]
-    """[N head, batch, N dependent] the best relation of each arc"""
-    tags: NDArray[np.int64]
-    """[batch, N]"""
-    fine_tags: NDArray[np.int64] | None
+    tags: dict[str, NDArray[np.int64]]
+    """[batch, N] of each predicted column"""
+    found: dict[str, NDArray[Any]]
+    """What the relations of chosen arcs are found by"""
 
 
 class Session:
-    """Runs the graph; may be used from several threads at once, and goes on working in a forked process."""
+    """Runs the graphs; may be used from several threads at once, and goes on working in a forked process."""
 
-    def __init__(self, graph: Callable[[], bytes], description: Description, name: str) -> None:
-        """`graph` gives the graph's bytes whenever they are needed; they are not kept."""
-        self._graph = graph
+    def __init__(self, package: Package, read_again: Callable[[], Package], name: str) -> None:
+        """`read_again` gives the model once more in a forked process: here its graphs are not kept."""
+        self._read_again = read_again
         self._name = name
-        self._description = description
-        self._system = get_system(description.system)
+        self._description: Description = package.description
+        self._system = get_system(self._description.system)
+        self._is_factored = bool(package.relation_graph)
         self._owner = 0
-        self._session: Any = None
-        self._outputs = ["relations", "shift", "tags"]
-        self._outputs += ["fine_tags"] if len(description.fine_tags) else []
+        self._graph: Any = None
+        self._relation_graph: Any = None
+        self._outputs = ["shift", *self._description.tags]
+        self._outputs += ["relation_heads", "relation_dependents"] if self._is_factored else ["relations"]
         self._outputs += ["no_arc"] if self._system.has_no_arc else []
         self._outputs += ["reduce"] if self._system.has_reduce else []
         self._options = onnxruntime.RunOptions()
         self._options.only_execute_path_to_fetches = True
+        self._load(package)
         self._try_out()
 
-    def run(self, words: NDArray[np.int64], lengths: NDArray[np.int32], totals: bool) -> BatchScores:
-        """words: [N, batch]; lengths: [batch] in nodes."""
-        nodes, batch = words.shape
+    def run(self, sentences: Sequence[Sequence[str]], totals: bool) -> BatchScores:
+        """sentences: the forms of each one's words."""
+        inputs = self._inputs(sentences)
+        nodes, batch = inputs["words"].shape
         layout = ScoreLayout(nodes)
-        binding = self._get().io_binding()
-        binding.bind_cpu_input("words", np.ascontiguousarray(words))
-        binding.bind_cpu_input("lengths", lengths)
-        arcs = {
-            name: np.empty((batch, layout.width(self._system)), np.float32) for name in ("best", "total")[: 1 + totals]
-        }
+        graph = self._get()
+        binding = graph.io_binding()
+        for name, value in inputs.items():
+            binding.bind_cpu_input(name, np.ascontiguousarray(value))
+        names = ["arcs"] if self._is_factored else ["best", "total"][: 1 + totals]
+        arcs = {name: np.empty((batch, layout.width(self._system)), np.float32) for name in names}
         # The scores of one sentence are written where they will be searched: of a long one there is room for no copy.
         direct = batch == 1
+        shape = (1, nodes, nodes) if self._is_factored else (nodes, 1, nodes)
         for name, flat in arcs.items():
             if direct:
-                shape = (nodes, batch, nodes)
                 binding.bind_output(name, "cpu", 0, np.float32, shape, flat.ctypes.data)
             else:
                 binding.bind_output(name)
         for name in self._outputs:
             binding.bind_output(name)
-        self._get().run_with_iobinding(binding, self._options)
+        graph.run_with_iobinding(binding, self._options)
         values = binding.get_outputs()[len(arcs) :]
         found = {name: value.numpy() for name, value in zip(self._outputs, values, strict=True)}
         for number, flat in enumerate(arcs.values()):
             if not direct:
-                by_head = binding.get_outputs()[number].numpy()
-                flat[:, : nodes**2].reshape(batch, nodes, nodes)[:] = by_head.transpose(1, 0, 2)
+                pairs = binding.get_outputs()[number].numpy()
+                flat[:, : nodes**2].reshape(batch, nodes, nodes)[:] = self._by_sentence(pairs)
             self._add_other_scores(flat, layout, found)
-        return BatchScores(arcs["best"], arcs.get("total"), found["relations"], found["tags"], found.get("fine_tags"))
+        best = arcs[names[0]]
+        total = best if self._is_factored and totals else arcs.get("total")
+        return BatchScores(best, total, {name: found[name] for name in self._description.tags}, found)
+
+    def relations(self, scores: BatchScores, heads: Ints) -> tuple[Ints, NDArray[np.float32] | None]:
+        """[batch, N] the best relation of each word to its head [batch, N]; and how probable it is, where that is not
+        part of the arc's own score already. For the root and beyond a sentence's end they mean nothing."""
+        rows, words = np.indices(heads.shape)
+        chosen = np.maximum(heads, 0)
+        if not self._is_factored:
+            return scores.found["relations"][chosen, rows, words].astype(np.int64), None
+        self._get()
+        vectors = {
+            "heads": scores.found["relation_heads"][rows, chosen],
+            "dependents": scores.found["relation_dependents"],
+        }
+        inputs: dict[str, Any] = {name: value.reshape(heads.size, -1) for name, value in vectors.items()}
+        inputs["is_root"] = chosen.reshape(-1) == 0
+        numbers, probabilities = self._relation_graph.run(["relations", "probabilities"], inputs)
+        return numbers.reshape(heads.shape), probabilities.reshape(heads.shape)
+
+    def _inputs(self, sentences: Sequence[Sequence[str]]) -> dict[str, NDArray[Any]]:
+        lengths = np.array([len(forms) + 1 for forms in sentences], dtype=np.int32)
+        nodes = int(lengths.max())
+        words = np.full((nodes, len(sentences)), UNKNOWN, dtype=np.int64)
+        for column, forms in enumerate(sentences):
+            words[: lengths[column], column] = self._description.words.numbers(forms)
+        inputs: dict[str, NDArray[Any]] = {"words": words, "lengths": lengths}
+        if self._description.characters is not None:
+            different, places = different_words(sentences, nodes)
+            spelled = self._description.characters.spell(different)
+            inputs |= {
+                "spellings": places.T,
+                "characters": spelled.characters.T,
+                "character_counts": spelled.lengths,
+            }
+        return inputs
+
+    def _by_sentence(self, pairs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Scores of pairs as [batch, N, N]."""
+        return pairs if self._is_factored else pairs.transpose(1, 0, 2)
 
     def _add_other_scores(self, flat: NDArray[np.float32], layout: ScoreLayout, found: dict[str, Any]) -> None:
         """Puts the scores that are not of arcs in their places in ScoreLayout rows."""
@@ -92,36 +137,48 @@ class Session:
         if self._system.has_no_arc:
             flat[:, layout.reduce(0) : layout.reduce(nodes)] = 0  # no system has both
             no_arc = flat[:, layout.no_arc(0, 0) :].reshape(len(flat), nodes, nodes)
-            no_arc[:] = found["no_arc"].transpose(1, 0, 2)
+            no_arc[:] = self._by_sentence(found["no_arc"])
 
     def _get(self) -> Any:
-        """The session of this process: onnxruntime's threads do not survive a fork."""
+        """The main graph, ready in this process: onnxruntime's threads do not survive a fork."""
         if self._owner != os.getpid():
-            options = onnxruntime.SessionOptions()
-            options.intra_op_num_threads = 1  # the parser has a thread for each core, each with a batch of its own
-            options.log_severity_level = QUIET
-            try:
-                self._session = onnxruntime.InferenceSession(self._graph(), options, providers=["CPUExecutionProvider"])
-            except Exception as error:  # onnxruntime's exceptions have no common base but this
-                raise LongarcError(f"{self._name}: the graph cannot be loaded: {error}") from None
-            self._owner = os.getpid()
-        return self._session
+            self._load(self._read_again())
+        return self._graph
+
+    def _load(self, package: Package) -> None:
+        self._graph = self._loaded(package.graph)
+        self._relation_graph = self._loaded(package.relation_graph) if package.relation_graph else None
+        self._owner = os.getpid()
+
+    def _loaded(self, graph: bytes) -> Any:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # the parser has a thread for each core, each with a batch of its own
+        options.log_severity_level = QUIET
+        try:
+            return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime's exceptions have no common base but this
+            raise LongarcError(f"{self._name}: the graph cannot be loaded: {error}") from None
 
     def _try_out(self) -> None:
-        """Parses two empty words, to find out now whether the graph is what the description says."""
-        names = {output.name for output in self._get().get_outputs()}
-        if missing := {*self._outputs, "best", "total"} - names:
+        """Parses a few words, to find out now whether the graphs are what the description says."""
+        names = {output.name for output in self._graph.get_outputs()}
+        wanted = {*self._outputs, *(("arcs",) if self._is_factored else ("best", "total"))}
+        if missing := wanted - names:
             raise LongarcError(f"{self._name}: the graph does not give {', '.join(sorted(missing))}")
-        words, lengths = np.array([[1, 1], [0, 0], [0, 0]]), np.array([3, 2], dtype=np.int32)
-        last = np.full_like(words, len(self._description.words) - 1)
+        last_word = self._description.words.forms[-1]
+        known = self._description.characters
+        last_character = known.characters[-1] if known is not None and known.characters else "a"
+        heads = np.array([[-1, 2, 0], [-1, 0, -1]])
         try:
-            found = self.run(words, lengths, totals=True)
-            self.run(last, lengths, totals=True)
+            found = self.run([["", last_word], [last_character]], totals=True)
+            numbers, _ = self.relations(found, heads)
+        except LongarcError:
+            raise
         except Exception as error:  # see above
             raise LongarcError(f"{self._name}: the graph does not work: {error}") from None
-        fits = found.relations.shape == (3, 2, 3) and found.relations.max() < len(self._description.relations)
-        for best, labels in ((found.tags, self._description.tags), (found.fine_tags, self._description.fine_tags)):
-            fits = fits and (best is None or (best.shape == (2, 3) and best.max() < len(labels)))
+        fits = numbers.max() < len(self._description.relations)
+        for name, best in found.tags.items():
+            fits = fits and best.shape == (2, 3) and best.max() < len(self._description.tags[name])
         if not fits:
             raise LongarcError(f"{self._name}: the graph does not fit its description")
         if not np.isfinite(found.scores).all():

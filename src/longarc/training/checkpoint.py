@@ -14,6 +14,7 @@ from torch import Tensor
 
 from longarc.data.files import open_output
 from longarc.errors import LongarcError
+from longarc.training.averaging import WeightAverage
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
@@ -33,18 +34,26 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise LongarcError(f"{path}: not a checkpoint that can be read: {error}") from None
 
 
-def training_state(network: torch.nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """All tensors that the next step depends on: weights, the optimiser's moments, the random generator."""
+def training_state(
+    network: torch.nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage | None
+) -> dict[str, Tensor]:
+    """All tensors that the next step depends on: weights, the optimiser's moments, the random generator; and the
+    average of the weights."""
     tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
     for index, state in optimizer.state_dict()["state"].items():
         for name, value in state.items():
             tensors[f"optimizer.{index}.{name}"] = torch.as_tensor(value)
+    if average is not None:
+        tensors |= {f"average.{name}": tensor for name, tensor in average.state().items()}
     tensors["random"] = torch.get_rng_state()
     return tensors
 
 
 def restore_training_state(
-    tensors: dict[str, Tensor], network: torch.nn.Module, optimizer: torch.optim.Optimizer
+    tensors: dict[str, Tensor],
+    network: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    average: WeightAverage | None,
 ) -> None:
     """Puts back what `training_state` gave."""
     network.load_state_dict(_below("network.", tensors))
@@ -53,6 +62,8 @@ def restore_training_state(
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+    if average is not None:
+        average.restore(_below("average.", tensors))
     torch.set_rng_state(tensors["random"])
 
 

@@ -39,7 +39,13 @@ class Configuration:
     word_dropout: float = 0.1
     """Share of words that are hidden while training."""
 
+    spelling_size: int = 0
+    """Units per direction of a BiLSTM that reads each word's characters; 0 leaves it out."""
+    character_dimensions: int = 32
+
     lstm_layers: int = 2
+    tagger_layers: int = 0
+    """Layers of the tagger's BiLSTM where it shall have others than the parser's; 0: as many."""
     lstm_size: int = 400
     """Units per direction, in tagger and parser alike."""
     parser_input: str = "tagger"
@@ -48,19 +54,35 @@ class Configuration:
     tag_dimensions: int = 32
     fine_tags: bool = False
     """Predict and use the fine-grained tags (XPOS) too."""
+    features: bool = False
+    """Predict and use the morphological features (FEATS) too."""
     merge_dimensions: int = 100
     pair_dimensions: int = 32
     """Width of head and dependent vectors and of their biaffine combination."""
+    relation_dimensions: int = 0
+    """Score arcs first and then, with vectors of this width, the relations of those that were chosen; 0 scores each
+    arc with each relation."""
     dropout: float = 0.05
+    lstm_dropout: float = 0.0
+    """Share of the dimensions that a BiLSTM layer does not see, the same in all words of a sentence."""
 
     seed: int = 1
     epochs: int = 0
-    """0 chooses: 10, or 30 for a treebank of fewer than `small_treebank` words. The learning rate is halved after
-    the fifth tenth of the epochs and after each one that follows."""
+    """0 chooses: 10, or 30 for a treebank of fewer than `small_treebank` words."""
     small_treebank: int = 100_000
     batch_sentences: int = 32
+    batch_words: int = 0
+    """If not 0, batches are of so many words, and every word counts the same; else every sentence does."""
     learning_rate: float = 0.001
+    schedule: str = "halving"
+    """How the learning rate falls: halving (after the fifth tenth of the epochs and after each one that follows), or
+    cosine (up for the first twentieth, then down to nothing along a cosine)."""
     beta2: float = 0.9
+    weight_decay: float = 0.0
+    gradient_limit: float = 0.0
+    """The largest norm that a step's gradient may have; 0 leaves it as it is."""
+    averaging: float = 0.0
+    """If not 0, the weights that are kept are a moving average, of which each step keeps this share."""
     early_stopping: int = 0
     """With a development set: stop after so many epochs without a better LAS; 0 never stops early."""
 
@@ -71,15 +93,16 @@ class Configuration:
             "projectivization": SCHEMES,
             "single_root": ("auto", "yes", "no"),
             "parser_input": ("tagger", "words"),
+            "schedule": ("halving", "cosine"),
         }
         for key, valid in choices.items():
             if getattr(self, key) not in valid:
                 raise LongarcError(f"{key} is {getattr(self, key)!r}", f"Choose one of {', '.join(valid)}.")
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, str) or field.name in ("seed", "early_stopping", "vectors_limit", "epochs"):
+            if isinstance(value, str) or field.name in _MAY_BE_ZERO:
                 low_enough = isinstance(value, str) or value >= 0
-            elif field.name in ("word_dropout", "dropout", "beta2"):
+            elif field.name in ("word_dropout", "dropout", "lstm_dropout", "beta2", "averaging"):
                 low_enough = 0 <= value < 1
             else:
                 low_enough = isinstance(value, bool) or value > 0
@@ -103,6 +126,18 @@ class Configuration:
         return asdict(self)
 
 
+_MAY_BE_ZERO = (
+    "seed",
+    "early_stopping",
+    "vectors_limit",
+    "epochs",
+    "spelling_size",
+    "tagger_layers",
+    "relation_dimensions",
+    "batch_words",
+    "weight_decay",
+    "gradient_limit",
+)
 _TYPE_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 

@@ -11,9 +11,11 @@ import torch
 from numpy.typing import NDArray
 
 from longarc.data.batches import batches_by_length
-from longarc.data.sentence import FORM, UPOS, XPOS, Sentence
-from longarc.data.vocabulary import Labels, Words
+from longarc.data.sentence import FORM, Sentence
+from longarc.data.spelling import Characters, Spellings
+from longarc.data.vocabulary import NOT_KNOWN, TAG_COLUMNS, UNKNOWN, Labels, Words
 from longarc.errors import LongarcError
+from longarc.model.network import Inputs
 from longarc.training.configuration import Configuration
 from longarc.transitions import get_system
 from longarc.transitions.candidates import MAX_NODES, OracleConfigurations, oracle_configurations, slots_of
@@ -33,8 +35,10 @@ class Vocabularies:
     """All that turns a sentence into numbers and numbers into columns."""
 
     words: Words
-    tags: Labels
-    fine_tags: Labels
+    characters: Characters | None
+    """None where words are not spelled"""
+    tags: dict[str, Labels]
+    """Of each predicted column, see TAG_COLUMNS"""
     relations: Labels
 
 
@@ -43,8 +47,9 @@ class Example:
     """One training sentence; arrays are indexed by node."""
 
     words: NDArray[np.int64]
-    tags: NDArray[np.int64]
-    fine_tags: NDArray[np.int64]
+    spellings: NDArray[np.int64]
+    """Which row of the training data's Spellings each word is"""
+    tags: dict[str, NDArray[np.int64]]
     relations: NDArray[np.int64]
     oracle: OracleConfigurations
 
@@ -53,13 +58,9 @@ class Example:
 class Batch:
     """Sentences in tensors; the places of transition scores refer to ScoreLayout rows laid end to end."""
 
-    lengths: torch.Tensor
-    """[batch] nodes, the root included"""
-    words: torch.Tensor
-    """[batch, N]; padded with 0"""
-    tags: torch.Tensor
-    """[batch, N]; NOT_KNOWN where there is nothing to learn"""
-    fine_tags: torch.Tensor
+    inputs: Inputs
+    tags: dict[str, torch.Tensor]
+    """[batch, N] of each predicted column; NOT_KNOWN where there is nothing to learn"""
     legal: torch.Tensor
     """[candidates] the place of each legal transition of each configuration"""
     configuration: torch.Tensor
@@ -68,13 +69,20 @@ class Batch:
     """[configurations] the place of the right transition"""
     is_arc: torch.Tensor
     """[configurations] whether it makes an arc"""
+    arc_sentences: torch.Tensor
+    """[arcs] where the arcs of the oracle are: sentence, head, dependent, and their relations"""
+    arc_heads: torch.Tensor
+    arc_dependents: torch.Tensor
     arc_relations: torch.Tensor
-    """[arcs] the place of (sentence, head, relation, dependent) in the arc logits of the batch, flattened"""
+
+    @property
+    def sentences(self) -> int:
+        return len(self.inputs.lengths)
 
     @property
     def tokens(self) -> int:
         """Words, the root not counted."""
-        return int(self.lengths.sum()) - len(self.lengths)
+        return int(self.inputs.lengths.sum()) - self.sentences
 
 
 def has_single_root(configuration: Configuration, sentences: Sequence[Sentence]) -> bool:
@@ -98,14 +106,28 @@ def count_forms(sentences: Sequence[Sentence]) -> Counter[str]:
     return Counter(word[FORM] for sentence in sentences for word in sentence.words)
 
 
-def label_vocabularies(
-    sentences: Sequence[Sentence], trees: Sequence[tuple[Heads, list[str]]]
-) -> tuple[Labels, Labels, Labels]:
-    """Coarse tags, fine tags and relations of the training data."""
-    tags = Counter(word[UPOS] for sentence in sentences for word in sentence.words)
-    fine_tags = Counter(word[XPOS] for sentence in sentences for word in sentence.words)
+def make_vocabularies(
+    configuration: Configuration,
+    words: Words,
+    sentences: Sequence[Sentence],
+    trees: Sequence[tuple[Heads, list[str]]],
+) -> Vocabularies:
+    """What the training data has. A column beside the coarse tags that has but one value is not worth predicting."""
+    tags = {}
+    for name in predicted_columns(configuration):
+        column = TAG_COLUMNS[name]
+        found = Labels.from_counts(Counter(word[column] for sentence in sentences for word in sentence.words))
+        if name == "tags" or len(found) > 1:
+            tags[name] = found
+    characters = Characters.of_words(count_forms(sentences)) if configuration.spelling_size else None
     relations = Counter(relation for _, names in trees for relation in names[1:])
-    return Labels.from_counts(tags), Labels.from_counts(fine_tags), Labels.from_counts(relations)
+    return Vocabularies(words, characters, tags, Labels.from_counts(relations))
+
+
+def predicted_columns(configuration: Configuration) -> list[str]:
+    """The names of TAG_COLUMNS that a configuration asks for."""
+    wanted = {"tags": True, "fine_tags": configuration.fine_tags, "features": configuration.features}
+    return [name for name in TAG_COLUMNS if wanted[name]]
 
 
 def relation_mask(trees: Sequence[tuple[Heads, list[str]]], relations: Labels) -> NDArray[np.float32]:
@@ -127,8 +149,8 @@ def make_examples(
     sentences: Sequence[Sentence],
     trees: Sequence[tuple[Heads, list[str]]],
     single_root: bool,
-) -> list[Example]:
-    """All sentences as examples; the oracle runs here, once."""
+) -> tuple[list[Example], Spellings | None]:
+    """All sentences as examples, and how their words are spelled; the oracle runs here, once."""
     system = get_system(configuration.system)
     oracles: dict[int, OracleConfigurations] = {}
     # A tree with several roots among trees with one is learnt as it is: its configurations follow the looser rule.
@@ -140,16 +162,19 @@ def make_examples(
             heads = [trees[i][0] for i in group]
             found = oracle_configurations(system, heads, single_root=single_root and wanted)
             oracles.update(zip(group, found, strict=True))
-    return [
+    forms = list(count_forms(sentences))
+    places = {form: place for place, form in enumerate(forms, 1)}
+    examples = [
         Example(
             vocabularies.words.numbers(sentence.forms),
-            vocabularies.tags.numbers(sentence.column(UPOS)),
-            vocabularies.fine_tags.numbers(sentence.column(XPOS)),
+            np.array([0, *(places[form] for form in sentence.forms)], dtype=np.int64),
+            {name: labels.numbers(sentence.column(TAG_COLUMNS[name])) for name, labels in vocabularies.tags.items()},
             vocabularies.relations.numbers(relations),
             oracles[index],
         )
         for index, (sentence, (_, relations)) in enumerate(zip(sentences, trees, strict=True))
     ]
+    return examples, None if vocabularies.characters is None else vocabularies.characters.spell(forms)
 
 
 def check_lengths(sentences: Sequence[Sentence]) -> None:
@@ -162,7 +187,7 @@ def check_lengths(sentences: Sequence[Sentence]) -> None:
             )
 
 
-def make_batch(examples: Sequence[Example], system_name: str, relation_count: int) -> Batch:
+def make_batch(examples: Sequence[Example], spellings: Spellings | None, system_name: str) -> Batch:
     """Puts examples together."""
     lengths = np.array([len(example.words) for example in examples])
     nodes = int(lengths.max())
@@ -174,46 +199,71 @@ def make_batch(examples: Sequence[Example], system_name: str, relation_count: in
     legal = np.concatenate([example.oracle.legal for example in examples])
     counts = np.concatenate([example.oracle.counts for example in examples])
     is_arc = chosen[:, 0] >= 0
-    relations = _padded([example.relations for example in examples], nodes, 0)
+    relations = padded([example.relations for example in examples], nodes, 0)
     sentence, (head, dependent) = sentence_of[is_arc], chosen[is_arc].T
-    relation = relations[sentence, dependent]
+    words = padded([example.words for example in examples], nodes, UNKNOWN)
+    places = padded([example.spellings for example in examples], nodes, 0)
     return Batch(
-        lengths=torch.from_numpy(lengths),
-        words=torch.from_numpy(_padded([example.words for example in examples], nodes, 0)),
-        tags=torch.from_numpy(_padded([example.tags for example in examples], nodes, -1)),
-        fine_tags=torch.from_numpy(_padded([example.fine_tags for example in examples], nodes, -1)),
+        inputs=make_inputs(words, lengths, places, spellings),
+        tags={
+            name: torch.from_numpy(padded([example.tags[name] for example in examples], nodes, NOT_KNOWN))
+            for name in examples[0].tags
+        },
         legal=torch.from_numpy(
             slots_of(legal, nodes) + width * np.repeat(np.arange(len(examples)), candidates),
         ),
         configuration=torch.from_numpy(np.repeat(np.arange(len(counts)), counts)),
         chosen=torch.from_numpy(slots_of(chosen, nodes) + width * sentence_of),
         is_arc=torch.from_numpy(is_arc),
-        arc_relations=torch.from_numpy(
-            ((sentence * nodes + head) * relation_count + relation) * nodes + dependent,
-        ),
+        arc_sentences=torch.from_numpy(sentence),
+        arc_heads=torch.from_numpy(head),
+        arc_dependents=torch.from_numpy(dependent),
+        arc_relations=torch.from_numpy(relations[sentence, dependent]),
     )
 
 
-def _padded(arrays: Sequence[NDArray[np.int64]], nodes: int, filler: int) -> NDArray[np.int64]:
-    padded = np.full((len(arrays), nodes), filler, dtype=np.int64)
+def make_inputs(
+    words: NDArray[np.int64], lengths: NDArray[np.int64], places: NDArray[np.int64], spellings: Spellings | None
+) -> Inputs:
+    """words, places: [batch, N], the latter rows of `spellings`, of which no more than these go along."""
+    if spellings is None:
+        return Inputs(torch.from_numpy(words), torch.from_numpy(lengths))
+    rows, numbers = np.unique(places, return_inverse=True)
+    own = spellings.take(rows)
+    return Inputs(
+        torch.from_numpy(words),
+        torch.from_numpy(lengths),
+        torch.from_numpy(numbers.reshape(places.shape)),
+        torch.from_numpy(own.characters),
+        torch.from_numpy(own.lengths),
+    )
+
+
+def padded(arrays: Sequence[NDArray[np.int64]], nodes: int, filler: int) -> NDArray[np.int64]:
+    """[arrays, nodes]"""
+    table = np.full((len(arrays), nodes), filler, dtype=np.int64)
     for row, array in enumerate(arrays):
-        padded[row, : len(array)] = array
-    return padded
+        table[row, : len(array)] = array
+    return table
 
 
-def epoch_batches(nodes: NDArray[np.int64], size: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
-    """Batches of `size` sentences of near-equal length, in random order; the same for the same seed and epoch.
+def epoch_batches(nodes: NDArray[np.int64], configuration: Configuration, epoch: int) -> list[NDArray[np.int64]]:
+    """Batches of near-equal length, in random order; the same for the same seed and epoch. They have
+    `batch_sentences` sentences, or `batch_words` words where that is given.
 
     Long sentences come in smaller batches, so that memory, which grows with the square of the length, is bounded.
     """
-    generator = np.random.default_rng((seed, epoch))
+    generator = np.random.default_rng((configuration.seed, epoch))
+    most_sentences = len(nodes) if configuration.batch_words else configuration.batch_sentences
+    most_words = configuration.batch_words or len(nodes) * int(nodes.max())
     order = generator.permutation(len(nodes))
     order = order[np.argsort(nodes[order], kind="stable")]
     batches = []
     start = 0
     for end in range(1, len(order) + 1):
-        too_large = end < len(order) and nodes[order[end]] ** 2 * (end - start + 1) > MAX_PAIRS
-        if end == len(order) or end - start == size or too_large:
+        longest, count = int(nodes[order[min(end, len(order) - 1)]]), end - start + 1
+        too_large = longest**2 * count > MAX_PAIRS or (longest - 1) * count > most_words
+        if end == len(order) or end - start == most_sentences or too_large:
             batches.append(order[start:end])
             start = end
     return [batches[i] for i in generator.permutation(len(batches))]

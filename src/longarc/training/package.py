@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from longarc import __version__
+from longarc.data.spelling import Characters
 from longarc.data.vocabulary import Labels, Words
 from longarc.errors import LongarcError
-from longarc.model.export import export_onnx, quantized
+from longarc.model.export import export_onnx, export_relations, quantized
 from longarc.model.network import Network
+from longarc.model.scorers import FactoredScorer
 from longarc.runtime.package import Description, Package
 from longarc.training.checkpoint import load_tensors
 from longarc.training.configuration import Configuration
@@ -63,18 +65,25 @@ def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
         scheme=scheme,
         single_root=prepared.single_root,
         words=vocabularies.words,
+        characters=vocabularies.characters,
         tags=vocabularies.tags,
-        fine_tags=vocabularies.fine_tags if configuration.fine_tags else Labels([]),
         relations=vocabularies.relations,
     )
     graph = export_onnx(prepared.network, prepared.relation_mask)
-    return Package(graph, description, {**card, "bytes": len(graph)})
+    scorer = prepared.network.scorer
+    relations = export_relations(scorer, prepared.relation_mask) if isinstance(scorer, FactoredScorer) else b""
+    package = Package(graph, relations, description, dict(card))
+    package.card["bytes"] = package.graph_bytes
+    return package
 
 
 def make_int8(package: Package) -> Package:
     """The same model with 8-bit weights."""
     graph = quantized(package.graph)
-    return Package(graph, package.description, {**package.card, "precision": "int8", "bytes": len(graph)})
+    relations = quantized(package.relation_graph) if package.relation_graph else b""
+    small = Package(graph, relations, package.description, {**package.card, "precision": "int8"})
+    small.card["bytes"] = small.graph_bytes
+    return small
 
 
 def load_trained(folder: Path) -> Prepared:
@@ -86,12 +95,12 @@ def load_trained(folder: Path) -> Prepared:
     configuration = Configuration().updated(data["configuration"], str(folder / DESCRIPTION))
     vocabularies = Vocabularies(
         Words(data["words"], data["trained_words"]),
-        Labels(data["tags"]),
-        Labels(data["fine_tags"]),
+        None if data["characters"] is None else Characters(data["characters"]),
+        {name: Labels(names) for name, names in data["tags"].items()},
         Labels(data["relations"]),
     )
     network = Network(network_size(configuration, vocabularies))
     tensors, _ = load_tensors(folder / WEIGHTS)
     network.load_state_dict(tensors)
     mask = np.array(data["relation_mask"], dtype=np.float32)
-    return Prepared(configuration, vocabularies, data["single_root"], mask, network, [], 0, "")
+    return Prepared(configuration, vocabularies, data["single_root"], mask, network, [], None, 0, "")

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from longarc.data.sentence import Sentence
+from longarc.data.spelling import Spellings
 from longarc.data.vectors import WordVectors, read_vectors
 from longarc.data.vocabulary import Words
 from longarc.errors import LongarcError
@@ -25,8 +26,8 @@ from longarc.training.examples import (
     check_lengths,
     count_forms,
     has_single_root,
-    label_vocabularies,
     make_examples,
+    make_vocabularies,
     relation_mask,
     training_trees,
 )
@@ -46,6 +47,7 @@ class Prepared:
     relation_mask: NDArray[np.float32]
     network: Network
     examples: list[Example]
+    spellings: Spellings | None
     epochs: int
     fingerprint: str
     """Of data and configuration: a checkpoint belongs to one of these."""
@@ -61,8 +63,8 @@ class Prepared:
             "single_root": self.single_root,
             "words": self.vocabularies.words.forms,
             "trained_words": self.vocabularies.words.trained,
-            "tags": self.vocabularies.tags.names,
-            "fine_tags": self.vocabularies.fine_tags.names,
+            "characters": None if (known := self.vocabularies.characters) is None else known.characters,
+            "tags": {name: labels.names for name, labels in self.vocabularies.tags.items()},
             "relations": self.vocabularies.relations.names,
             "relation_mask": self.relation_mask.tolist(),
         }
@@ -84,20 +86,22 @@ def prepare(
         found = found.standardised()
         configuration = configuration.updated({"word_dimensions": found.vectors.shape[1]}, str(vectors))
     words = Words.build(counts, configuration.min_count, found.words if found else [])
-    vocabularies = Vocabularies(words, *label_vocabularies(train, trees))
+    vocabularies = make_vocabularies(configuration, words, train, trees)
     single_root = has_single_root(configuration, train)
     size = sum(map(len, train))
     epochs = configuration.epochs or (SMALL_TREEBANK_EPOCHS if size < configuration.small_treebank else EPOCHS)
     torch.manual_seed(configuration.seed)
     network = Network(network_size(configuration, vocabularies))
     initialise_words(network, words, found, configuration.seed)
+    examples, spellings = make_examples(configuration, vocabularies, train, trees, single_root)
     return Prepared(
         configuration,
         vocabularies,
         single_root,
         relation_mask(trees, vocabularies.relations),
         network,
-        make_examples(configuration, vocabularies, train, trees, single_root),
+        examples,
+        spellings,
         epochs,
         _fingerprint(configuration, train, dev, found),
     )
@@ -109,19 +113,24 @@ def network_size(configuration: Configuration, vocabularies: Vocabularies) -> Ne
     return NetworkSize(
         words=len(vocabularies.words),
         trained_words=vocabularies.words.trained,
-        tags=len(vocabularies.tags),
-        fine_tags=len(vocabularies.fine_tags) if configuration.fine_tags else 0,
+        tags={name: len(labels) for name, labels in vocabularies.tags.items()},
         relations=len(vocabularies.relations),
         has_no_arc=system.has_no_arc,
         has_reduce=system.has_reduce,
+        characters=0 if vocabularies.characters is None else len(vocabularies.characters),
         word_dimensions=configuration.word_dimensions,
+        character_dimensions=configuration.character_dimensions,
+        spelling_size=configuration.spelling_size,
+        tagger_layers=configuration.tagger_layers or configuration.lstm_layers,
         lstm_layers=configuration.lstm_layers,
         lstm_size=configuration.lstm_size,
         parser_reads_words=configuration.parser_input == "words",
         tag_dimensions=configuration.tag_dimensions,
         merge_dimensions=configuration.merge_dimensions,
         pair_dimensions=configuration.pair_dimensions,
+        relation_dimensions=configuration.relation_dimensions,
         dropout=configuration.dropout,
+        lstm_dropout=configuration.lstm_dropout,
         word_dropout=configuration.word_dropout,
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ import torch
 from longarc.data.files import open_output
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
+from longarc.training.averaging import WeightAverage
 from longarc.training.checkpoint import load_tensors, restore_training_state, save_tensors, training_state
 from longarc.training.configuration import Configuration
 from longarc.training.examples import epoch_batches, make_batch
@@ -57,9 +59,16 @@ class Position:
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
-def learning_rate(configuration: Configuration, epoch: int, epochs: int) -> float:
-    """Constant for the first half of the epochs, then halved with each tenth."""
-    tenth = (10 * (epoch - 1)) // epochs + 1
+WARM_UP = 0.05
+"""Share of the training in which the learning rate of the cosine schedule rises."""
+
+
+def learning_rate(configuration: Configuration, done: float) -> float:
+    """The rate when `done`, from 0 to 1, of the training is over; see Configuration.schedule."""
+    if configuration.schedule == "cosine":
+        up = min(1.0, (done + 1e-3) / WARM_UP)
+        return float(configuration.learning_rate * up * 0.5 * (1 + math.cos(math.pi * done)))
+    tenth = int(10 * done + 1e-9) + 1
     return float(configuration.learning_rate * 0.5 ** max(0, tenth - 5))
 
 
@@ -74,11 +83,14 @@ class Trainer:
         self.reporter = reporter
         self.network = prepared.network
         self.epochs = prepared.epochs
-        self.optimizer = torch.optim.Adam(
+        self.optimizer = torch.optim.AdamW(
             self.network.parameters(),
             lr=self.configuration.learning_rate,
             betas=(0.9, self.configuration.beta2),
+            weight_decay=self.configuration.weight_decay,
         )
+        averaging = self.configuration.averaging
+        self.average = WeightAverage(self.network, averaging) if averaging else None
         self.position = Position()
         self._stop_asked = False
 
@@ -90,7 +102,7 @@ class Trainer:
                 f"{self.out}: the checkpoint is of another training",
                 "Resume with the same files and options, or begin anew with --overwrite.",
             )
-        restore_training_state(tensors, self.network, self.optimizer)
+        restore_training_state(tensors, self.network, self.optimizer, self.average)
         self.position = Position(**metadata["position"])
 
     def train(self) -> None:
@@ -102,6 +114,8 @@ class Trainer:
         if self.dev:
             tensors, _ = load_tensors(self.out / BEST)
             self.network.load_state_dict(tensors)
+        elif self.average is not None:
+            self.network.load_state_dict(self.average.average, strict=False)
         save_tensors(self.out / WEIGHTS, self.network.state_dict(), {"history": self.position.history})
         (self.out / CHECKPOINT).unlink(missing_ok=True)
         (self.out / BEST).unlink(missing_ok=True)
@@ -109,27 +123,28 @@ class Trainer:
     def _train_epoch(self) -> None:
         position, examples = self.position, self.prepared.examples
         nodes = np.array([len(example.words) for example in examples])
-        batches = epoch_batches(nodes, self.configuration.batch_sentences, self.configuration.seed, position.epoch)
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.configuration, position.epoch, self.epochs)
+        batches = epoch_batches(nodes, self.configuration, position.epoch)
         done = sum(int(nodes[batch].sum()) - len(batch) for batch in batches[: position.batches_done])
         self.reporter.epoch_begins(position.epoch, self.epochs, int(nodes.sum()) - len(nodes), done)
         self.network.train()
         saved = started = time.monotonic()
         before = position.seconds
         for indices in batches[position.batches_done :]:
-            batch = make_batch(
-                [examples[index] for index in indices],
-                self.configuration.system,
-                len(self.prepared.vocabularies.relations),
-            )
-            loss = batch_loss(self.network(batch.words, batch.lengths), batch)
+            self._set_learning_rate(position.epoch - 1 + position.batches_done / len(batches))
+            own = [examples[index] for index in indices]
+            batch = make_batch(own, self.prepared.spellings, self.configuration.system)
+            size = batch.tokens if self.configuration.batch_words else batch.sentences
+            loss = batch_loss(self.network, batch) / size
             if not torch.isfinite(loss):
                 raise LongarcError("the loss is no longer a number", "Try a smaller learning_rate.")
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
+            if self.configuration.gradient_limit:
+                torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.configuration.gradient_limit)
             self.optimizer.step()
-            position.loss += float(loss.detach()) * len(indices)
+            if self.average is not None:
+                self.average.update()
+            position.loss += float(loss.detach()) * size
             position.batches_done += 1
             now = time.monotonic()
             position.seconds = before + now - started
@@ -139,6 +154,16 @@ class Trainer:
                 saved = time.monotonic()
             if self._stop_asked:
                 raise Interrupted
+
+    def _set_learning_rate(self, epochs_done: float) -> None:
+        if self.configuration.schedule == "halving":
+            epochs_done = math.floor(epochs_done)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.configuration, epochs_done / self.epochs)
+
+    def _averaged(self) -> AbstractContextManager[None]:
+        """The network is what it would be if training ended now, while this lasts."""
+        return nullcontext() if self.average is None else self.average.in_place()
 
     def _end_epoch(self) -> None:
         position, examples = self.position, self.prepared.examples
@@ -151,11 +176,12 @@ class Trainer:
             "tokens_per_second": round(tokens / max(position.seconds, 1e-9)),
         }
         if self.dev:
-            scores = self.prepared.predictor().evaluate(self.dev)
+            with self._averaged():
+                scores = self.prepared.predictor().evaluate(self.dev)
+                if scores["las"] > position.best_las:
+                    position.best_las, position.best_epoch = scores["las"], position.epoch
+                    save_tensors(self.out / BEST, self.network.state_dict(), {})
             entry |= {f"dev_{name}": round(score, 4) for name, score in scores.items()}
-            if scores["las"] > position.best_las:
-                position.best_las, position.best_epoch = scores["las"], position.epoch
-                save_tensors(self.out / BEST, self.network.state_dict(), {})
         position.history.append(entry)
         position.epoch += 1
         position.batches_done, position.loss, position.seconds = 0, 0.0, 0.0
@@ -171,7 +197,8 @@ class Trainer:
 
     def _save_checkpoint(self) -> None:
         metadata = {"position": asdict(self.position), "fingerprint": self.prepared.fingerprint}
-        save_tensors(self.out / CHECKPOINT, training_state(self.network, self.optimizer), metadata)
+        state = training_state(self.network, self.optimizer, self.average)
+        save_tensors(self.out / CHECKPOINT, state, metadata)
 
     @contextmanager
     def _stopping_on_signals(self) -> Iterator[None]:
