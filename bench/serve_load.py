@@ -47,7 +47,8 @@ def main() -> None:
     from longarc import read_all
     from longarc.data.convert import to_conllu
 
-    sentences = [to_conllu(sentence) for sentence in read_all(arguments.input, encoding=arguments.encoding)] * arguments.repeat
+    treebank = read_all(arguments.input, encoding=arguments.encoding)
+    sentences = [to_conllu(sentence) for sentence in treebank] * arguments.repeat
     words = sum(map(len, sentences))
     size = arguments.sentences
     requests = [

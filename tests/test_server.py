@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 pytest.importorskip("torch")
 pytest.importorskip("fastapi")
@@ -26,7 +27,7 @@ pytest.importorskip("fastapi")
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from longarc import Sentence
+from longarc import Sentence, read_all
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser, load
 from longarc.runtime.steps import model_steps, oracle_steps
@@ -37,8 +38,10 @@ from longarc.server.metrics import Metrics
 from longarc.server.models import Models, load_models
 from longarc.server.problem import Problem
 from longarc.trees.structure import is_tree
+from tests.generators import RawFile, raw_files
 from tests.served_models import serving, train_toy
-from tests.toy_treebank import toy_conllu
+from tests.test_parse import FACTORED, packaged, small
+from tests.toy_treebank import toy_conllu, write_toy_treebank
 
 WORDS = ["the", "dog", "sees", "the", "cat", "today", "which", "sleeps", "."]
 HEADS = [2, 3, 0, 5, 3, 3, 8, 5, 3]
@@ -184,8 +187,8 @@ def test_what_is_wrong_is_told_as_text(client: TestClient) -> None:
 
 
 def test_text_conllu_and_tokens_are_parsed(client: TestClient) -> None:
-    for given in ({"tokens": [WORDS]}, {"conllu": CONLLU}, {"text": " ".join(WORDS)}):
-        answer = client.post("/api/parse", json={**given, "probabilities": True}).json()
+    for body in ({"tokens": [WORDS]}, {"conllu": CONLLU}, {"text": " ".join(WORDS)}):
+        answer = client.post("/api/parse", json={**body, "probabilities": True}).json()
         (sentence,) = answer["sentences"]
         assert [token["head"] for token in sentence["tokens"]] == HEADS
         assert sentence["tokens"][7]["relation"] == "acl"
@@ -247,6 +250,21 @@ def test_the_line_of_a_mistake_is_told(client: TestClient) -> None:
     assert "HEAD is '7'" in answer["error"]
 
 
+@settings(max_examples=60, deadline=None)
+@given(file=raw_files())
+def test_whatever_is_in_a_file_its_words_come_back(client: TestClient, file: RawFile) -> None:
+    text = file.data.decode()
+    parsed = client.post("/api/parse", json={"conllu": text})
+    assert parsed.status_code == 200, parsed.text
+    assert [[token["form"] for token in tree["tokens"]] for tree in parsed.json()["sentences"]] == [
+        [word[1] for word in words] for words in file.sentences
+    ]
+    # The heads of such a file need not be a tree; it is drawn as it is.
+    drawn = client.post("/api/draw", json={"conllu": text, "pictures": ["svg", "text", "tikz"]})
+    assert drawn.status_code == 200, drawn.text
+    assert len(drawn.json()["sentences"]) == len(file.sentences)
+
+
 def test_sentences_that_are_too_long_are_not_drawn_nor_stepped(client: TestClient) -> None:
     long = {"tokens": [WORDS * 35]}
     parsed = client.post("/api/parse", json={**long, "pictures": ["svg"]}).json()
@@ -258,34 +276,34 @@ def test_sentences_that_are_too_long_are_not_drawn_nor_stepped(client: TestClien
 # Steps.
 
 
+@pytest.mark.parametrize("changes", [{}, FACTORED], ids=["together", "factored"])
 @pytest.mark.parametrize("system", ["nl-covington", "covington", "arc-swift", "arc-standard"])
-def test_steps_build_the_tree_of_the_parser(system: str, tmp_path: Path) -> None:
-    from longarc import read_all
-    from tests.test_parse import packaged, small
-    from tests.toy_treebank import write_toy_treebank
-
+def test_steps_build_the_tree_of_the_parser(system: str, changes: dict[str, Any], tmp_path: Path) -> None:
     sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 12))
-    parser = Parser(packaged(small(system, sentences)), threads=1)
+    parser = Parser(packaged(small(system, sentences, **changes)), threads=1)
     for sentence in sentences:
         derivation = model_steps(parser, sentence)
-        heads = np.full(len(sentence) + 1, -1)
-        for arc in [*(derivation.steps[-1].arcs), *derivation.attached]:
-            heads[arc.dependent] = arc.head
         parsed = parser.parse(sentence)
+        tree = {arc.dependent: arc for arc in [*derivation.steps[-1].arcs, *derivation.attached]}
+        heads = np.array([-1, *(tree[node].head for node in range(1, len(sentence) + 1))], dtype=np.int32)
+        assert is_tree(heads, single_root=parser.description.single_root)
+        chosen = {step.taken.arc.dependent: step.taken.probability for step in derivation.steps if step.taken.arc}
         if not parser.system.projective:  # the others' arcs are lowered afterwards
             assert heads.tolist() == parsed.heads.tolist()
-        assert is_tree(heads.astype(np.int32), single_root=parser.description.single_root)
+            assert [tree[token.id].relation for token in parsed] == parsed.relations[1:]
+        for token in parsed:
+            assert chosen.get(token.id) == pytest.approx(token.probability)
         for step in derivation.steps:
-            shares = [step.taken.any_relation, *(choice.any_relation for choice in step.alternatives)]
-            assert sum(share for share in shares if share is not None) <= 1 + 1e-6
-            assert all(
-                c.probability is not None and c.probability <= (c.any_relation or 0) + 1e-9 for c in step.alternatives
-            )
+            choices = [step.taken, *step.alternatives]
+            assert sum(choice.any_relation or 0 for choice in choices) <= 1 + 1e-6
+            for choice in choices:
+                assert choice.probability is not None and choice.any_relation is not None
+                assert choice.probability <= choice.any_relation + 1e-9
         for beside in ("covington", "nl-covington"):
             path = oracle_steps(parsed, beside)
             assert [step.taken.name for step in path.steps] == parsed.transitions(beside)
             assert {arc.dependent: (arc.head, arc.relation) for arc in path.steps[-1].arcs} == {
-                node: (int(parsed.heads[node]), parsed.relations[node]) for node in range(1, len(parsed) + 1)
+                token.id: (token.head, token.relation) for token in parsed
             }
 
 
@@ -398,8 +416,6 @@ def test_a_request_that_nobody_waits_for_is_dropped() -> None:
 
 
 def test_clients_at_once_get_the_trees_of_the_command_line(models: Models, parser: Parser, tmp_path: Path) -> None:
-    from longarc import read_all
-
     (tmp_path / "in.conllu").write_text(toy_conllu(80, seed=4))
     sentences = read_all(tmp_path / "in.conllu")
     expected = [sentence.to_conllu() for sentence in parser.stream([s.copy() for s in sentences])]

@@ -89,7 +89,8 @@ def model_steps(parser: Parser, sentence: Sentence) -> Derivation:
         choices = []
         for index in ranked[legal[0, ranked]].tolist():
             name, arc = _look_ahead(system, state, index, scored.relations)
-            choices.append(Choice(name, arc, float(np.exp(gains[index])), float(np.exp(total_gains[index]))))
+            share = scored.shares[arc.head, arc.dependent] if arc else 1.0
+            choices.append(Choice(name, arc, float(share * np.exp(gains[index])), float(np.exp(total_gains[index]))))
         system.apply(state, ranked[:1])
         arcs += (choices[0].arc,) if choices[0].arc else ()
         steps.append(Step(choices[0], tuple(choices[1:]), state.lists(0), arcs))
@@ -120,22 +121,32 @@ def oracle_steps(sentence: Sentence, system: str) -> Derivation:
 
 @dataclass(frozen=True)
 class _Scored:
-    """The scores of one sentence as rows [1, width], and the names of the best relations [N head, N dependent]."""
+    """What the network says of one sentence."""
 
     best: NDArray[np.floating[Any]]
+    """[1, width], see ScoreLayout; of an arc the best relation's"""
     totals: NDArray[np.floating[Any]]
+    """[1, width] with any relation"""
     relations: NDArray[np.object_]
+    """[N head, N dependent] the name of each arc's best relation"""
+    shares: NDArray[np.float64]
+    """[N head, N dependent] how probable that relation is, where the arc's score does not say it already; else 1"""
 
 
 def _score(parser: Parser, sentence: Sentence) -> _Scored:
     """Asks the network."""
-    nodes = len(sentence) + 1
-    words = np.zeros((nodes, 1), dtype=np.int64)
-    words[:, 0] = parser.description.words.numbers(sentence.forms)
-    found = parser._session.run(words, np.array([nodes], dtype=np.int32), totals=True)
+    found = parser._session.run([sentence.forms], totals=True)
     assert found.totals is not None
     names = np.array(parser.description.relations.names, dtype=object)
-    return _Scored(usable(found.scores), usable(found.totals), names[found.relations[:, 0, :]])
+    nodes = len(sentence) + 1
+    relations = np.full((nodes, nodes), "", dtype=object)
+    shares = np.ones((nodes, nodes))
+    for head in range(nodes):
+        numbers, probabilities = parser._session.relations(found, np.full((1, nodes), head))
+        relations[head] = names[numbers[0]]
+        if probabilities is not None:
+            shares[head] = probabilities[0]
+    return _Scored(usable(found.scores), usable(found.totals), relations, shares)
 
 
 def _look_ahead(system: Any, state: State, index: int, relations: NDArray[np.object_]) -> tuple[str, Arc | None]:
