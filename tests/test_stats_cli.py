@@ -325,6 +325,7 @@ LAYERS = (
     "evaluation",
     "drawing",
     "runtime",
+    "spacy_component",
     "model",
     "training",
     "experiment",

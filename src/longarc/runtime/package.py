@@ -6,6 +6,7 @@ the limits below.
 
 from __future__ import annotations
 
+import io
 import json
 import struct
 import zipfile
@@ -118,13 +119,25 @@ class Package:
 
 def write_package(target: Path, package: Package) -> None:
     """Writes a model file; the same content gives the same bytes."""
+    with open_output(target) as stream:
+        _write_archive(stream, package)
+
+
+def package_bytes(package: Package) -> bytes:
+    """A model file as bytes, for those who keep models in something else than files."""
+    stream = io.BytesIO()
+    _write_archive(stream, package)
+    return stream.getvalue()
+
+
+def _write_archive(stream: BinaryIO, package: Package) -> None:
     entries = {
         GRAPH: package.graph,
         **({RELATION_GRAPH: package.relation_graph} if package.relation_graph else {}),
         DESCRIPTION: json.dumps(package.description.as_json(), ensure_ascii=False).encode(),
         CARD: json.dumps(package.card, ensure_ascii=False, indent=1).encode(),
     }
-    with open_output(target) as stream, zipfile.ZipFile(stream, "w") as archive:
+    with zipfile.ZipFile(stream, "w") as archive:
         for name, content in entries.items():
             info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
             # Weights hardly get smaller by packing, and would take longer to load.

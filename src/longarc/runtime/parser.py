@@ -59,9 +59,10 @@ class Parser:
         self._pool: ThreadPoolExecutor | None = None
         self._pool_owner = 0
         # The graph is read again where another process needs it, and not kept: the network has it already.
-        self._session = Session(package, self._package, self.name)
+        self._session = Session(package, self.package, self.name)
 
-    def _package(self) -> Package:
+    def package(self) -> Package:
+        """The content of the model file, which is read again unless the parser was made from its content."""
         return self._source if isinstance(self._source, Package) else read_package(self._source)
 
     def __reduce__(self) -> tuple[Any, ...]:

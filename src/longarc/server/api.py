@@ -12,6 +12,7 @@ from longarc.data.sentence import Sentence
 from longarc.drawing.svg import svg_tree
 from longarc.drawing.text import text_tree
 from longarc.drawing.tikz import tikz_tree
+from longarc.errors import LongarcError
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
 from longarc.runtime.steps import Arc, Choice, Derivation, model_steps, oracle_steps
@@ -194,10 +195,16 @@ def make_router(service: Service, version: str) -> APIRouter:
         def work() -> list[dict[Picture, str]]:
             sentences = read_conllu(request.conllu)
             check_lengths(sentences, service.limits)
-            return [
-                pictures(s, request.pictures, service.limits, request.theme, request.tags, request.features)
-                for s in sentences
-            ]
+            found = []
+            for sentence in sentences:
+                try:
+                    drawn = pictures(
+                        sentence, request.pictures, service.limits, request.theme, request.tags, request.features
+                    )
+                except LongarcError as error:
+                    raise Problem(422, error.message, error.hint, sentence.line) from None
+                found.append(drawn)
+            return found
 
         return DrawAnswer(sentences=await service.aside(work))
 

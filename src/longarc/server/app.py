@@ -15,13 +15,14 @@ from starlette.responses import Response
 
 from longarc import __version__
 from longarc.drawing.svg import style_rules
+from longarc.errors import LongarcError
 from longarc.server import api, udpipe
 from longarc.server.batching import Batcher
 from longarc.server.guard import Guard
 from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
 from longarc.server.models import Models
-from longarc.server.problem import Problem, answer
+from longarc.server.problem import Problem, answer, problem_of
 from longarc.server.service import Service
 
 PAGE = Path(__file__).parent / "page"
@@ -103,6 +104,8 @@ def _tell_problems(app: FastAPI) -> None:
     async def tell(request: Request, error: Exception) -> Response:
         if isinstance(error, Problem):
             problem = error
+        elif isinstance(error, LongarcError):
+            problem = problem_of(error)
         elif isinstance(error, RequestValidationError):
             problem = Problem(422, "; ".join(map(_in_words, error.errors()[:5])))
         else:
@@ -112,7 +115,7 @@ def _tell_problems(app: FastAPI) -> None:
         response.headers.update(getattr(error, "headers", None) or {})
         return response
 
-    for kind in (Problem, RequestValidationError, HTTPException):
+    for kind in (Problem, LongarcError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, tell)
 
 

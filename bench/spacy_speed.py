@@ -1,0 +1,82 @@
+"""What spaCy costs: the same words through `nlp.pipe` with the component `longarc`, and through the bare parser.
+
+Both get the sentences of a CoNLL-U file as words that are there already: the one as spaCy documents of ten sentences
+with their starts set, the other as sentences. They take turns, so that a busy machine slows both, and the first of them
+changes from round to round. Processor time is given too, which a busy machine changes less. The copies of the input
+that they work on are made outside the time that is measured.
+
+    python bench/spacy_speed.py words.conllu my-model/my-model.longarc
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.tokens import Doc
+
+import longarc
+import longarc.spacy_component
+
+SENTENCES_PER_DOCUMENT = 10
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("treebank", type=Path)
+    arguments.add_argument("model")
+    arguments.add_argument("--threads", type=int, default=1)
+    arguments.add_argument("--rounds", type=int, default=5)
+    given = arguments.parse_args()
+    forms = [sentence.forms for sentence in longarc.read(given.treebank)]
+    words = sum(map(len, forms))
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("longarc", config={"model": given.model, "threads": given.threads})
+    parser = longarc.load(given.model, threads=given.threads)
+    nlp("warm up")
+    parser.parse(["warm", "up"])
+
+    def through_spacy() -> Callable[[], int]:
+        docs = documents(nlp, forms)
+        return lambda: sum(len(doc) for doc in nlp.pipe(docs))
+
+    def bare() -> Callable[[], int]:
+        sentences = [longarc.Sentence.from_forms(words) for words in forms]
+        return lambda: sum(len(sentence) for sentence in parser.stream(sentences))
+
+    contenders = {"nlp.pipe": through_spacy, "parser.stream": bare}
+    wall: dict[str, list[float]] = {name: [] for name in contenders}
+    processor: dict[str, list[float]] = {name: [] for name in contenders}
+    for number in range(given.rounds):
+        for name in sorted(contenders, reverse=bool(number % 2)):
+            job = contenders[name]()
+            start, start_processor = time.perf_counter(), time.process_time()
+            assert job() == words
+            wall[name].append(time.perf_counter() - start)
+            processor[name].append(time.process_time() - start_processor)
+    for name in contenders:
+        times = [f"{seconds:.2f}" for seconds in wall[name]]
+        print(f"{name:14} {words / statistics.median(wall[name]):9,.0f} words/s  seconds: {' '.join(times)}")
+    for clock, seconds in (("time", wall), ("processor time", processor)):
+        ratios = [a / b for a, b in zip(seconds["nlp.pipe"], seconds["parser.stream"], strict=True)]
+        print(f"{clock} of nlp.pipe / parser.stream: median {statistics.median(ratios):.3f} of {len(ratios)} rounds")
+
+
+def documents(nlp: Any, forms: list[list[str]]) -> list[Doc]:
+    """The sentences, in documents of several."""
+    docs = []
+    for first in range(0, len(forms), SENTENCES_PER_DOCUMENT):
+        part = forms[first : first + SENTENCES_PER_DOCUMENT]
+        words = [word for sentence in part for word in sentence]
+        starts = [number == 0 for sentence in part for number in range(len(sentence))]
+        docs.append(Doc(nlp.vocab, words=words, sent_starts=starts))
+    return docs
+
+
+if __name__ == "__main__":
+    main()
