@@ -12,7 +12,6 @@ from longarc.data.sentence import Sentence
 from longarc.drawing.svg import svg_tree
 from longarc.drawing.text import text_tree
 from longarc.drawing.tikz import tikz_tree
-from longarc.errors import LongarcError
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
 from longarc.runtime.steps import Arc, Choice, Derivation, model_steps, oracle_steps
@@ -21,6 +20,7 @@ from longarc.server.limits import Limits
 from longarc.server.models import acknowledgements
 from longarc.server.problem import Problem
 from longarc.server.service import Service
+from longarc.trees.structure import find_cycle
 
 Picture = Literal["svg", "text", "tikz"]
 BESIDE = {"nl-covington": "covington"}
@@ -195,16 +195,14 @@ def make_router(service: Service, version: str) -> APIRouter:
         def work() -> list[dict[Picture, str]]:
             sentences = read_conllu(request.conllu)
             check_lengths(sentences, service.limits)
-            found = []
             for sentence in sentences:
-                try:
-                    drawn = pictures(
-                        sentence, request.pictures, service.limits, request.theme, request.tags, request.features
-                    )
-                except LongarcError as error:
-                    raise Problem(422, error.message, error.hint, sentence.line) from None
-                found.append(drawn)
-            return found
+                if cycle := find_cycle(sentence.heads):
+                    around = " → ".join(map(str, [*cycle, cycle[0]]))
+                    raise Problem(422, f"the heads form a cycle: {around}", line=sentence.line)
+            return [
+                pictures(s, request.pictures, service.limits, request.theme, request.tags, request.features)
+                for s in sentences
+            ]
 
         return DrawAnswer(sentences=await service.aside(work))
 
