@@ -38,7 +38,7 @@ def serve(
         int | None, typer.Option(min=1, help="Processor threads; all cores this process may use unless given.")
     ] = None,
     memory: Annotated[
-        int | None, typer.Option(min=16, help="Megabytes that batches may take; 40 for each thread unless given.")
+        int | None, typer.Option(min=16, help="Megabytes that batches may take; 30 for each thread unless given.")
     ] = None,
 ) -> None:
     """Serve models: a page to look at trees and to step through transitions, a JSON interface, and the UDPipe service.

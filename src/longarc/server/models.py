@@ -10,7 +10,7 @@ from longarc.errors import LongarcError
 from longarc.runtime.parser import Parser, load
 from longarc.server.problem import Problem
 
-MEGABYTES_PER_THREAD = 40
+MEGABYTES_PER_THREAD = 30
 """What a batch may take: less than on the command line, since a round has few words, and batches of sentences that
 differ much in length waste time."""
 

@@ -252,6 +252,7 @@ export class Stepper {
 
   /** How many steps a panel has taken at a tick. */
   index(panel, tick) {
+    if (tick === this.length) return panel.steps.length; // also where words were attached without a transition
     if (this.marks && panel === this.long) return this.marks[Math.min(tick, this.marks.length - 1)];
     return Math.min(tick, panel.steps.length);
   }
