@@ -20,7 +20,7 @@ from tests.served_models import serving, train_toy  # noqa: E402
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
 
-TEXT = "the dog sees the cat today which sleeps .\nthe small bird hears the child ."
+TEXT = "the dog sees the cat today which sleeps .\n\nthe small bird hears the child ."
 WAIT = 15_000
 
 

@@ -291,6 +291,7 @@ export class Stepper {
   onKey(event) {
     if (!this.isOpen || event.altKey || event.ctrlKey || event.metaKey) return;
     const target = event.target;
+    if (target !== document.body && !this.home.contains(target)) return;
     if (target.matches("textarea, select, input:not([type=range])")) return;
     const moves = {
       ArrowRight: () => this.go(this.tick + 1), ArrowLeft: () => this.go(this.tick - 1),
