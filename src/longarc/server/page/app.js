@@ -139,7 +139,9 @@ async function showMore() {
   const next = result.sentences.slice(drawn, drawn + AT_ONCE);
   try {
     const pictures = await draw(next, "svg");
-    next.forEach((sentence, index) => element("trees").append(article(sentence, drawn + index + 1, pictures[index].svg)));
+    next.forEach((sentence, index) => {
+      element("trees").append(article(sentence, drawn + index + 1, pictures[index].svg));
+    });
     drawn += next.length;
   } catch (failure) {
     complain(failure);
@@ -169,17 +171,18 @@ function article(sentence, number, svg) {
   figure.append(svg ? picture(svg) : `A tree of more than ${limits.drawn_words} words is not drawn.`);
   const actions = document.createElement("div");
   actions.className = "row actions";
-  actions.append(
-    "Copy",
-    button("CoNLL-U", `Copy sentence ${number} as CoNLL-U`, () => copied("CoNLL-U", sentence.conllu)),
-    button("SVG", `Copy sentence ${number} as SVG`, async () => copied("SVG", (await draw([sentence], "svg", "light"))[0].svg)),
-    button("TikZ", `Copy sentence ${number} as TikZ`, async () => copied("TikZ", (await draw([sentence], "tikz"))[0].tikz)),
-    button("JSON", `Copy sentence ${number} as JSON`, () => copied("JSON", JSON.stringify(plain(sentence), null, 1))),
-    Object.assign(document.createElement("span"), { className: "grow" }),
-  );
-  const step_button = button("Step through", `Step through sentence ${number}`, () => step(number));
-  step_button.classList.add("primary");
-  actions.append(step_button);
+  const formats = {
+    "CoNLL-U": () => sentence.conllu,
+    SVG: async () => (await draw([sentence], "svg", "light"))[0].svg,
+    TikZ: async () => (await draw([sentence], "tikz"))[0].tikz,
+    JSON: () => JSON.stringify(plain(sentence), null, 1),
+  };
+  const copies = Object.entries(formats).map(([name, text]) =>
+    button(name, `Copy sentence ${number} as ${name}`, async () => copied(name, await text())));
+  const gap = Object.assign(document.createElement("span"), { className: "grow" });
+  const walk = button("Step through", `Step through sentence ${number}`, () => step(number));
+  walk.classList.add("primary");
+  actions.append("Copy", ...copies, gap, walk);
   made.append(heading, figure, actions);
   return made;
 }
@@ -272,7 +275,8 @@ async function step(number, where = {}) {
 async function openFile(file) {
   if (!file) return;
   if (limits && file.size > limits.request_bytes) {
-    complain({ status: 413, message: `${file.name} is too large for this page.`, hint: "longarc parse takes files of any size." });
+    const hint = "longarc parse takes files of any size.";
+    complain({ status: 413, message: `${file.name} is too large for this page.`, hint });
     return;
   }
   input.value = await file.text();
@@ -285,8 +289,12 @@ function showKind() {
 }
 
 function whole(kind) {
-  if (kind === "conllu") save("parsed.conllu", result.sentences.map((sentence) => sentence.conllu).join(""), "text/plain");
-  else save("parsed.json", JSON.stringify({ model: result.model, sentences: result.sentences.map(plain) }, null, 1), "application/json");
+  const { model, sentences } = result;
+  if (kind === "conllu") {
+    save("parsed.conllu", sentences.map((sentence) => sentence.conllu).join(""), "text/plain");
+  } else {
+    save("parsed.json", JSON.stringify({ model, sentences: sentences.map(plain) }, null, 1), "application/json");
+  }
 }
 
 element("composer").addEventListener("submit", (event) => {

@@ -80,7 +80,7 @@ export class Configuration {
     this.top = FIRST_LEVEL + Math.max(0, ...this.levels.values()) * LEVEL + 6;
     this.height = this.top + WORD_HEIGHT + 46;
     this.element = make("svg", {
-      width: this.width, height: this.height, viewBox: `0 0 ${this.width} ${this.height}`, role: "img", class: "configuration",
+      viewBox: `0 0 ${this.width} ${this.height}`, role: "img", class: "configuration",
     });
     this.drawn = new Map(arcs.map((arc, index) => [arc, this.drawArc(arc, labels[index])]));
     this.words = this.forms.map((form, node) => this.drawWord(form, node));
@@ -174,7 +174,8 @@ export class Configuration {
       const [left, right] = [Math.min(...edges), Math.max(...edges)];
       const kind = LISTS[name] ?? "left";
       const parts = [make("path", { class: `bracket ${kind}`, d: `M${left} ${y}v4H${right}v-4` })];
-      if (index === 0) parts.push(make("text", { x: (left + right) / 2, y: y + 19, class: `list ${kind}` }, shown(name)));
+      const place = { x: (left + right) / 2, y: y + 19, class: `list ${kind}` };
+      if (index === 0) parts.push(make("text", place, shown(name)));
       return parts;
     });
   }

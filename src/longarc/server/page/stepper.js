@@ -40,6 +40,12 @@ function row(name, nodes) {
   return parts.length ? `[${parts.join(", ")}]` : "[ ]";
 }
 
+/** An arc as in the paper's tables: the words in their order, an arrow to the dependent. */
+function arrow(arc) {
+  if (!arc) return "";
+  return arc.head < arc.dependent ? `${arc.head} → ${arc.dependent}` : `${arc.dependent} ← ${arc.head}`;
+}
+
 class Panel {
   constructor(derivation, words, goTo) {
     this.steps = derivation.steps;
@@ -91,9 +97,7 @@ class Panel {
       line.append(first);
       const lists = step ? step.lists : this.initial;
       for (const name of names) line.append(make("td", "", row(name, lists[name])));
-      const arc = step?.taken.arc;
-      const drawn = arc ? (arc.head < arc.dependent ? `${arc.head} → ${arc.dependent}` : `${arc.dependent} ← ${arc.head}`) : "";
-      line.append(make("td", "", drawn));
+      line.append(make("td", "", arrow(step?.taken.arc)));
       return line;
     });
     const top = make("thead");
@@ -164,7 +168,8 @@ class Panel {
       if (choice.arc) {
         const { head, dependent, relation } = choice.arc;
         const forms = this.picture.forms;
-        name.append(make("span", "relation", ` ${relation}`), make("span", "words", `${forms[head]} → ${forms[dependent]}`));
+        name.append(make("span", "relation", ` ${relation}`));
+        name.append(make("span", "words", `${forms[head]} → ${forms[dependent]}`));
       }
       const bar = make("span", "bar");
       const [any, own] = [make("i"), make("i")];
