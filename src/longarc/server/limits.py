@@ -19,4 +19,4 @@ class Limits:
     """Words that may wait for the parser; a request that comes to an empty queue is taken whatever its size."""
     seconds: float = 60.0
     gather_seconds: float = 0.003
-    """How long a request waits for company when the parser is idle; while more keep coming, at most ten times as long."""
+    """How long a request waits for company when the parser is idle; ten times that at most while more keep coming."""
