@@ -329,6 +329,7 @@ LAYERS = (
     "model",
     "training",
     "experiment",
+    "server",
     "cli",
 )
 HOME = Path(longarc.__file__).parent

@@ -38,7 +38,10 @@ ODD_TEXTS = [
     "x|y SpaceAfter=No \\n = \\s _ # not a comment",
     "他来了。她走了！",
 ]
-LOSSLESS = st.text(st.one_of(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), st.sampled_from(" \n\t\r.,'a A")), max_size=80)
+LOSSLESS = st.text(
+    st.one_of(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), st.sampled_from(" \n\t\r.,'a A")),
+    max_size=80,
+)
 
 
 def joined(sentences: list[Sentence]) -> str:

@@ -17,6 +17,7 @@ COMMANDS = {
     "train": "Train a tagger and parser on a treebank.",
     "evaluate": "Compare a parser's output with gold trees.",
     "compare": "Compare parsers with each other: is the difference more than luck?",
+    "serve": "Serve models: a page to look at trees, a JSON interface, the UDPipe service.",
     "draw": "Draw trees in the terminal, as SVG or for LaTeX.",
     "stats": "Show what treebanks are like, and how each transition system fares.",
     "oracle": "Print the transitions that build the trees of a treebank.",

@@ -140,13 +140,14 @@ def _head(sentence: Sentence, width: float, height: float, theme: Theme) -> str:
             f'width="{w}" height="{h}" viewBox="0 0 {w} {h}">',
             f"<title>{_escaped(title)}</title>",
             f"<desc>{_escaped('; '.join(arcs))}</desc>",
-            f"<style>\n{_style(theme)}</style>",
+            f"<style>\n{style_rules(theme)}</style>",
             f'<rect class="paper" width="{w}" height="{h}"/>',
         ]
     )
 
 
-def _style(theme: Theme) -> str:
+def style_rules(theme: Theme) -> str:
+    """The style sheet of a drawing, which each one carries in itself."""
     # The theme's name in every rule keeps two drawings on one page from painting each other.
     here = f".longarc-{theme}"
     rules = (

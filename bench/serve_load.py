@@ -1,0 +1,182 @@
+"""How a server bears many clients at once: `longarc serve` beside `longarc parse` on the same input, in turn.
+
+The input is cut into requests of some sentences each; the clients, threads of this process with a connection each, send
+one after the other to `/process` as UDPipe's clients do, and all answers together must be what the command line writes.
+What is measured of the command line is without its start-up, which is that of parsing one sentence: the server has its
+start-up behind it. The clients take their share of the processor from the server. Errors must be 0, and the ratio of
+the throughputs at least 0.8.
+
+    python bench/serve_load.py --model my-model.longarc test.conllu
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode
+
+LONGARC = [sys.executable, "-c", "from longarc.cli.main import run; run()"]
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@dataclass
+class Load:
+    """What the clients saw in one round."""
+
+    seconds: float
+    latencies: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    answers: dict[int, str] = field(default_factory=dict)
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    from longarc import read_all
+    from longarc.data.convert import to_conllu
+
+    treebank = read_all(arguments.input, encoding=arguments.encoding)
+    sentences = [to_conllu(sentence) for sentence in treebank] * arguments.repeat
+    words = sum(map(len, sentences))
+    size = arguments.sentences
+    requests = [
+        "".join(sentence.to_conll() for sentence in sentences[start : start + size])
+        for start in range(0, len(sentences), size)
+    ]
+    parsing: list[float] = []
+    loads: list[Load] = []
+    with tempfile.TemporaryDirectory(prefix="longarc-serve-load-") as folder, serving(arguments) as port:
+        whole, one, output = (Path(folder) / name for name in ("whole.conllu", "one.conllu", "out.conllu"))
+        whole.write_text("".join(requests), "utf-8")
+        one.write_text(sentences[0].to_conll(), "utf-8")
+        run_load(port, requests[:32], arguments.clients)  # warms up
+        for number in range(1, arguments.rounds + 1):
+            start_up = time_parse(arguments, one, output)
+            parsing.append(time_parse(arguments, whole, output) - start_up)
+            loads.append(run_load(port, requests, arguments.clients))
+            note = f"parse {parsing[-1]:.2f} s (start-up {start_up:.2f} s), serve {loads[-1].seconds:.2f} s"
+            print(f"round {number}: {note}", file=sys.stderr)
+        expected = output.read_text("utf-8")
+    same = all("".join(load.answers[n] for n in sorted(load.answers)) == expected for load in loads)
+    report(arguments, len(requests), words, parsing, loads, same)
+
+
+def report(
+    arguments: argparse.Namespace, requests: int, words: int, parsing: list[float], loads: list[Load], same: bool
+) -> None:
+    """Prints the figures: medians over the rounds, latencies over all requests of all rounds."""
+    by_parse = words / statistics.median(parsing)
+    by_serve = words / statistics.median(load.seconds for load in loads)
+    latencies = sorted(latency for load in loads for latency in load.latencies)
+    errors = [error for load in loads for error in load.errors]
+    figures = {
+        "words": words,
+        "requests": requests,
+        "clients": arguments.clients,
+        "rounds": arguments.rounds,
+        "errors": len(errors),
+        "same trees as the command line": same,
+        "longarc parse, words/s": round(by_parse),
+        "longarc serve, words/s": round(by_serve),
+        "ratio": round(by_serve / by_parse, 3),
+        "p50, ms": round(1000 * latencies[len(latencies) // 2], 1),
+        "p99, ms": round(1000 * latencies[min(len(latencies) - 1, int(0.99 * len(latencies)))], 1),
+    }
+    print(f"{arguments.input.name}: {arguments.sentences} sentences a request, {arguments.threads} threads,")
+    print(f"{os.cpu_count()} cores; medians of {arguments.rounds} rounds; Python {platform.python_version()}\n")
+    for name, value in figures.items():
+        print(
+            f"{name:32} {value:,}" if isinstance(value, int) and not isinstance(value, bool) else f"{name:32} {value}"
+        )
+    for error in errors[:5]:
+        print(error, file=sys.stderr)
+    if errors or not same:
+        sys.exit(1)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("input", type=Path, help="sentences in CoNLL-U or CoNLL-X")
+    parser.add_argument("--model", required=True, type=Path, help="a .longarc file")
+    parser.add_argument("--encoding", default="utf-8", help="of the input (default: utf-8)")
+    parser.add_argument("--clients", type=int, default=16, help="at once (default: 16)")
+    parser.add_argument("--sentences", type=int, default=10, help="in a request (default: 10)")
+    parser.add_argument("--repeat", type=int, default=5, help="the input comes so many times (default: 5)")
+    parser.add_argument("--rounds", type=int, default=3, help="of both, in turn (default: 3)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="of both (default: all cores)")
+    return parser.parse_args()
+
+
+@contextmanager
+def serving(arguments: argparse.Namespace) -> Iterator[int]:
+    """A server; gives its port."""
+    command = [*LONGARC, "serve", str(arguments.model), "--port", "0", "--no-browser"]
+    command += ["--threads", str(arguments.threads), "--max-seconds", "600"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        line = next((line for line in process.stderr if " is at http" in line), None)
+        if line is None:
+            sys.exit("the server does not start")
+        yield int(line.split(" is at ")[1].split("/")[2].rpartition(":")[2])
+        process.terminate()
+
+
+def time_parse(arguments: argparse.Namespace, source: Path, output: Path) -> float:
+    """The seconds that the command line takes."""
+    begun = time.perf_counter()
+    command = [*LONGARC, "parse", str(source), "-m", str(arguments.model), "-o", str(output)]
+    subprocess.run([*command, "--threads", str(arguments.threads)], check=True)
+    return time.perf_counter() - begun
+
+
+def run_load(port: int, requests: list[str], clients: int) -> Load:
+    """Sends all requests by so many clients at once."""
+    load = Load(0.0)
+    waiting = list(enumerate(requests))[::-1]
+
+    def client() -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
+        while True:
+            try:
+                number, text = waiting.pop()
+            except IndexError:
+                return
+            begun = time.perf_counter()
+            try:
+                body = urlencode({"data": text, "tagger": "", "parser": ""})
+                connection.request("POST", "/process", body, FORM)
+                response = connection.getresponse()
+                content = response.read()
+                if response.status != 200:
+                    raise OSError(f"{response.status}: {content[:200]!r}")
+                load.latencies.append(time.perf_counter() - begun)
+                result = str(json.loads(content)["result"])
+                load.answers[number] = result[result.index("\n1\t") + 1 :] if "\n1\t" in result else result
+            except (OSError, http.client.HTTPException, ValueError) as error:
+                load.errors.append(f"request {number}: {error}")
+                connection.close()
+
+    workers = [threading.Thread(target=client) for _ in range(clients)]
+    begun = time.perf_counter()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    load.seconds = time.perf_counter() - begun
+    return load
+
+
+if __name__ == "__main__":
+    main()

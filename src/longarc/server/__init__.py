@@ -1,0 +1,1 @@
+"""The service and its page: `longarc serve`. Needs the extra `longarc[serve]`."""

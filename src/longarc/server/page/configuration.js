@@ -1,0 +1,198 @@
+// A configuration as a picture: the words in the lists that hold them, the arcs so far above.
+// Everything is drawn once; showing another step only changes classes and brackets.
+
+const SVG = "http://www.w3.org/2000/svg";
+const FORM_FONT = "15px system-ui, sans-serif";
+const LABEL_FONT = "11px system-ui, sans-serif";
+const LEVEL = 22;
+const FIRST_LEVEL = 26;
+const GAP = 16;
+const PORT = 6;
+const SMALLEST = 0.7; // as far as a picture shrinks before it scrolls
+const MARGIN = 14;
+const WORD_HEIGHT = 28;
+const LISTS = { "λ1": "left", "λ2": "passed", Stack: "left", Buffer: "buffer" };
+
+function make(tag, attributes = {}, text = "") {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text) element.textContent = text;
+  return element;
+}
+
+function measurer() {
+  const context = document.createElement("canvas").getContext("2d");
+  return (text, font) => {
+    context.font = font;
+    return context.measureText(text).width;
+  };
+}
+
+/** Levels of arcs: higher than what they span, never level with what they cross. */
+function levelsOf(arcs) {
+  const placed = [];
+  const ends = (arc) => [Math.min(arc.head, arc.dependent), Math.max(arc.head, arc.dependent)];
+  const length = (arc) => Math.abs(arc.head - arc.dependent);
+  for (const arc of [...arcs].sort((one, other) => length(one) - length(other))) {
+    const [low, high] = ends(arc);
+    const near = placed.filter(({ from, to }) => from < high && to > low);
+    const spanned = near.filter(({ from, to }) => from >= low && to <= high);
+    let level = 1 + Math.max(0, ...spanned.map((other) => other.level));
+    const taken = new Set(near.filter((other) => !spanned.includes(other)).map((other) => other.level));
+    while (taken.has(level)) level += 1;
+    placed.push({ arc, from: low, to: high, level });
+  }
+  return new Map(placed.map(({ arc, level }) => [arc, level]));
+}
+
+/** How far from the middle of its word each end of an arc is, so that arcs that meet there do not touch. */
+function portsOf(arcs) {
+  const ends = new Map();
+  for (const arc of arcs) {
+    for (const [here, there] of [[arc.head, arc.dependent], [arc.dependent, arc.head]]) {
+      if (!ends.has(here)) ends.set(here, []);
+      ends.get(here).push({ arc, side: Math.sign(there - here), reach: here - there, isHead: here === arc.head });
+    }
+  }
+  const ports = new Map(arcs.map((arc) => [arc, { start: 0, end: 0 }]));
+  for (const found of ends.values()) {
+    found.sort((one, other) => one.side - other.side || one.reach - other.reach);
+    found.forEach(({ arc, isHead }, rank) => {
+      ports.get(arc)[isHead ? "start" : "end"] = (rank - (found.length - 1) / 2) * PORT;
+    });
+  }
+  return ports;
+}
+
+export class Configuration {
+  /** words: the forms; arcs: all that the derivation makes, in order. */
+  constructor(words, arcs, rightToLeft) {
+    const measure = measurer();
+    this.forms = ["ROOT", ...words];
+    this.widths = this.forms.map((form) => Math.max(20, measure(form, FORM_FONT) + 14));
+    this.levels = levelsOf(arcs);
+    this.ports = portsOf(arcs);
+    const labels = arcs.map((arc) => measure(arc.relation, LABEL_FONT) + 14);
+    this.centres = this.place(arcs, labels);
+    this.width = this.centres.at(-1) + this.widths.at(-1) / 2 + MARGIN;
+    if (rightToLeft) this.centres = this.centres.map((x) => this.width - x);
+    this.sign = rightToLeft ? -1 : 1;
+    this.top = FIRST_LEVEL + Math.max(0, ...this.levels.values()) * LEVEL + 6;
+    this.height = this.top + WORD_HEIGHT + 46;
+    this.element = make("svg", {
+      viewBox: `0 0 ${this.width} ${this.height}`, role: "img", class: "configuration",
+    });
+    this.drawn = new Map(arcs.map((arc, index) => [arc, this.drawArc(arc, labels[index])]));
+    this.words = this.forms.map((form, node) => this.drawWord(form, node));
+    this.brackets = make("g");
+    this.element.append(...[...this.drawn.values()].map(({ line }) => line), ...this.words,
+      ...[...this.drawn.values()].map(({ label }) => label), this.brackets);
+  }
+
+  /** The middle of each word: far enough apart for words, and for labels between neighbours. */
+  place(arcs, labels) {
+    const centres = [MARGIN + this.widths[0] / 2];
+    for (let node = 1; node < this.forms.length; node += 1) {
+      let x = centres[node - 1] + (this.widths[node - 1] + this.widths[node]) / 2 + GAP;
+      arcs.forEach((arc, index) => {
+        const low = Math.min(arc.head, arc.dependent);
+        if (Math.max(arc.head, arc.dependent) === node) x = Math.max(x, centres[low] + labels[index] + 26);
+      });
+      centres.push(x);
+    }
+    return centres;
+  }
+
+  drawArc(arc, width) {
+    const along = (arc.dependent > arc.head ? 1 : -1) * this.sign;
+    const start = this.centres[arc.head] + this.ports.get(arc).start * this.sign;
+    const end = this.centres[arc.dependent] + this.ports.get(arc).end * this.sign;
+    const foot = this.top - 3;
+    const top = this.top - FIRST_LEVEL - (this.levels.get(arc) - 1) * LEVEL;
+    const bend = Math.min(18, Math.abs(end - start) / 2) * along;
+    const fall = Math.min(18, foot - top);
+    const line = make("g", { class: "step-arc" });
+    line.append(
+      make("path", {
+        d: `M${start} ${foot}V${top + fall}Q${start} ${top} ${start + bend} ${top}H${end - bend}` +
+          `Q${end} ${top} ${end} ${top + fall}V${foot - 6}`,
+      }),
+      make("polygon", { points: `${end},${foot} ${end - 3.5},${foot - 8} ${end + 3.5},${foot - 8}` }),
+    );
+    const label = make("g", { class: "step-arc" });
+    const middle = (start + end) / 2;
+    label.append(
+      make("rect", { x: middle - width / 2 + 3, y: top - 8, width: width - 6, height: 16 }),
+      make("text", { x: middle, y: top + 4, class: "relation" }, arc.relation),
+    );
+    return { line, label };
+  }
+
+  drawWord(form, node) {
+    const group = make("g", { class: "word" });
+    const [x, width] = [this.centres[node], this.widths[node]];
+    group.append(
+      make("rect", { x: x - width / 2, y: this.top, width, height: WORD_HEIGHT, rx: 6 }),
+      make("text", { x, y: this.top + 19, class: node ? "form" : "form root" }, form),
+      make("text", { x, y: this.top + WORD_HEIGHT + 13, class: "number" }, String(node)),
+    );
+    return group;
+  }
+
+  /** Shows lists of words, the arcs made so far, and which of those are new. */
+  show(lists, arcs, fresh) {
+    const made = new Set(arcs);
+    const recent = new Set(fresh);
+    for (const [arc, { line, label }] of this.drawn) {
+      for (const part of [line, label]) {
+        part.setAttribute("class", `step-arc${made.has(arc) ? " made" : ""}${recent.has(arc) ? " fresh" : ""}`);
+      }
+    }
+    const home = new Map();
+    for (const [name, nodes] of Object.entries(lists)) for (const node of nodes) home.set(node, LISTS[name] ?? "left");
+    const [ahead, behind] = [lists.Buffer?.[0], (lists["λ1"] ?? lists.Stack ?? []).at(-1)];
+    this.words.forEach((word, node) => {
+      const focus = ahead !== undefined && (node === ahead || node === behind) ? " focus" : "";
+      word.setAttribute("class", `word ${home.get(node) ?? "gone"}${focus}`);
+    });
+    this.brackets.replaceChildren(...Object.entries(lists).flatMap(([name, nodes]) => this.bracket(name, nodes)));
+    this.element.setAttribute("aria-label", Object.entries(lists)
+      .map(([name, nodes]) => `${name}: ${nodes.map((node) => this.forms[node]).join(" ") || "empty"}`).join("; "));
+  }
+
+  /** A bracket under each run of words that a list holds, with the list's name under the first. */
+  bracket(name, nodes) {
+    const runs = [];
+    for (const node of nodes) {
+      if (runs.length && runs.at(-1).at(-1) === node - 1) runs.at(-1).push(node);
+      else runs.push([node]);
+    }
+    const y = this.top + WORD_HEIGHT + 20;
+    return runs.flatMap((run, index) => {
+      const edges = [run[0], run.at(-1)].flatMap((node) =>
+        [this.centres[node] - this.widths[node] / 2, this.centres[node] + this.widths[node] / 2]);
+      const [left, right] = [Math.min(...edges), Math.max(...edges)];
+      const kind = LISTS[name] ?? "left";
+      const parts = [make("path", { class: `bracket ${kind}`, d: `M${left} ${y}v4H${right}v-4` })];
+      const place = { x: (left + right) / 2, y: y + 19, class: `list ${kind}` };
+      if (index === 0) parts.push(make("text", place, shown(name)));
+      return parts;
+    });
+  }
+
+  /** Makes the picture fit into some room, as far as it stays readable. */
+  fit(room) {
+    this.scale = Math.min(1, Math.max(SMALLEST, room / this.width));
+    this.element.setAttribute("width", this.width * this.scale);
+    this.element.setAttribute("height", this.height * this.scale);
+  }
+
+  /** Where a node is, for scrolling to it. */
+  middleOf(node) {
+    return (this.centres[node] ?? 0) * this.scale;
+  }
+}
+
+export function shown(list) {
+  return list.replace("λ1", "λ₁").replace("λ2", "λ₂");
+}
