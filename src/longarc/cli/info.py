@@ -9,20 +9,24 @@ import typer
 
 
 def info(
-    model: Annotated[str, typer.Argument(help="A .longarc file.")],
+    model: Annotated[
+        str | None, typer.Argument(help="A .longarc file or a name that `longarc models` lists; else the default one.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
 ) -> None:
     """Print a model's card: what it was trained on, by which command, its scores, licence and versions."""
+    from longarc.runtime.models import find_model
     from longarc.runtime.package import read_package
 
-    package = read_package(model)
+    path = find_model(model)
+    package = read_package(path)
     if as_json:
         typer.echo(json.dumps(package.card, ensure_ascii=False, indent=2))
         return
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(show_header=False, title=model, title_justify="left")
+    table = Table(show_header=False, title=str(path), title_justify="left")
     for key, value in package.card.items():
         if isinstance(value, dict):
             value = "\n".join(f"{name}: {item}" for name, item in value.items())

@@ -22,6 +22,7 @@ COMMANDS = {
     "stats": "Show what treebanks are like, and how each transition system fares.",
     "oracle": "Print the transitions that build the trees of a treebank.",
     "convert": "Convert treebanks between CoNLL-U, CoNLL-X and JSON lines.",
+    "models": "List the models that can be asked for by name.",
     "info": "Show what a model is.",
     "package": "Write the model file of a finished training.",
     "experiment": "Train and measure systems on treebanks, and write a report.",

@@ -11,7 +11,8 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -203,18 +204,18 @@ def _write_archive(stream: BinaryIO, package: Package) -> None:
             archive.writestr(info, content)
 
 
-def read_package(source: str | Path | BinaryIO) -> Package:
-    """Reads a model file; anything that is not one is a LongarcError."""
-    name = str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "<stream>"))
+def read_card(source: str | Path) -> dict[str, Any]:
+    """The card of a model file, without looking at the rest."""
+    with _archive(source, str(source)) as archive:
+        return _json_entry(archive, CARD, str(source))
+
+
+@contextmanager
+def _archive(source: str | Path | BinaryIO, name: str) -> Iterator[zipfile.ZipFile]:
+    """The archive while it is read; whatever is wrong with it is a LongarcError."""
     try:
         with zipfile.ZipFile(source) as archive:
-            graph = _graph_entry(archive, GRAPH, name)
-            others = [
-                _graph_entry(archive, entry, name) if entry in archive.namelist() else b""
-                for entry in (RELATION_GRAPH, TOKENIZER_GRAPH)
-            ]
-            description = Description.from_json(_json_entry(archive, DESCRIPTION, name), name)
-            card = _json_entry(archive, CARD, name)
+            yield archive
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise LongarcError(f"{name}: cannot be read: {error.strerror}") from None
     except (
@@ -227,6 +228,19 @@ def read_package(source: str | Path | BinaryIO) -> Package:
         RuntimeError,
     ) as error:
         raise LongarcError(f"{name}: not a Longarc model, or damaged: {error}") from None
+
+
+def read_package(source: str | Path | BinaryIO) -> Package:
+    """Reads a model file; anything that is not one is a LongarcError."""
+    name = str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "<stream>"))
+    with _archive(source, name) as archive:
+        graph = _graph_entry(archive, GRAPH, name)
+        others = [
+            _graph_entry(archive, entry, name) if entry in archive.namelist() else b""
+            for entry in (RELATION_GRAPH, TOKENIZER_GRAPH)
+        ]
+        description = Description.from_json(_json_entry(archive, DESCRIPTION, name), name)
+        card = _json_entry(archive, CARD, name)
     if (description.tokenizer is None) == bool(others[1]):
         raise LongarcError(f"{name}: a tokeniser without its graph or the reverse", "The file is damaged; get it anew.")
     return Package(graph, others[0], others[1], description, card)

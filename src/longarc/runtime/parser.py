@@ -17,7 +17,7 @@ from longarc.data.sentence import DEPREL, HEAD, Sentence
 from longarc.data.vocabulary import TAG_COLUMNS
 from longarc.decoding.beam import parse_with_beam
 from longarc.decoding.greedy import Parses, parse_greedily
-from longarc.errors import LongarcError
+from longarc.runtime.models import find_model
 from longarc.runtime.package import Package, read_package
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.session import BatchScores, Session
@@ -203,9 +203,6 @@ def _revive(source: str | Path | Package, threads: int, memory: int, beam: int) 
 
 
 def load(model: str | Path | None = None, *, threads: int | None = None, memory: int = 256, beam: int = 1) -> Parser:
-    """Loads a `.longarc` file; see Parser for the options."""
-    if model is None:
-        raise LongarcError(
-            "no model was named, and none comes with this version", "Train one with `longarc train` and name its file."
-        )
-    return Parser(model, threads=threads, memory=memory, beam=beam)
+    """Loads a model, named by its file or by a name that `longarc models` lists; without one, the English model that
+    comes with Longarc. See Parser for the options."""
+    return Parser(find_model(model), threads=threads, memory=memory, beam=beam)

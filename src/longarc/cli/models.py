@@ -1,0 +1,60 @@
+"""`longarc models`: which models can be asked for by name."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+
+def models(
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
+) -> None:
+    """List the models that `--model NAME` finds: those that come with Longarc, and those in your folder of models.
+
+    A .longarc file that is put into that folder is known by its name without the suffix; $LONGARC_MODELS names another
+    folder.
+    """
+    from longarc.errors import LongarcError
+    from longarc.runtime.models import DEFAULT, named_models, user_folder
+    from longarc.runtime.package import read_card
+
+    listed: list[dict[str, Any]] = []
+    for model in named_models():
+        entry: dict[str, Any] = {
+            "name": model.name,
+            "path": str(model.path),
+            "embedded": model.embedded,
+            "default": model.name == DEFAULT,
+            "bytes": model.path.stat().st_size,
+        }
+        try:
+            card = read_card(model.path)
+            entry |= {key: card.get(key, "") for key in ("treebank", "licence", "scores")}
+        except LongarcError as error:
+            entry["damaged"] = error.message
+        listed.append(entry)
+    if as_json:
+        typer.echo(json.dumps({"folder": str(user_folder()), "models": listed}, ensure_ascii=False, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("name", "treebank", "licence", "dev LAS", "size", "where")
+    for entry in listed:
+        if "damaged" in entry:
+            table.add_row(entry["name"], entry["damaged"], "", "", "", entry["path"])
+            continue
+        las = entry["scores"].get("dev_las") if isinstance(entry["scores"], dict) else None
+        table.add_row(
+            entry["name"] + (" (default)" if entry["default"] else ""),
+            str(entry["treebank"]),
+            str(entry["licence"]),
+            f"{las:.2f}" if isinstance(las, float) else "",
+            f"{entry['bytes'] / 1e6:.1f} MB",
+            "comes with Longarc" if entry["embedded"] else entry["path"],
+        )
+    if listed:
+        Console().print(table)
+    typer.echo(f"Your folder of models: {user_folder()}")
