@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -534,6 +535,19 @@ def test_tables_say_how_punctuation_and_labels_were_treated(tmp_path: Path, monk
     cells = cells_of(done.stdout)
     assert ["non-projective", "1", "0", "0.00", "0.00", "0.00", "0.00", "0.00"] in cells
     assert ["NOUN", "NOUN", "VERB", "1"] in cells
+
+
+def test_unseen_words_are_told_from_seen_ones(tmp_path: Path) -> None:
+    gold, system = write(tmp_path, gold=HEARING, system=HEARING.replace("\t2\tnmod", "\t4\tnmod"))
+    known = table("the/X/0/root", "hearing/X/1/obj", "hearing/X/1/obj")
+    (tmp_path / "train.conllu").write_text(known)
+    done = longarc("evaluate", gold, system, "--train", tmp_path / "train.conllu", "--json")
+    rows = json.loads(done.stdout)["breakdown"]["seen"]
+    forms = [line.split("\t")[1] for line in HEARING.splitlines() if line[:1].isdigit()]
+    counts = Counter("2" if form == "hearing" else "1" if form == "the" else "0" for form in forms)
+    assert {row["name"]: row["gold"] for row in rows} == counts
+    shown = longarc("evaluate", gold, system, "--train", tmp_path / "train.conllu")
+    assert "how often the training data has the word" in shown.stdout.decode()
 
 
 def test_tables_of_other_tokens_show_the_tokens_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

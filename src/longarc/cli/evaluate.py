@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
@@ -61,6 +62,12 @@ def evaluate(
         bool,
         typer.Option("--breakdown", help="Also show where the errors are: by relation, arc length, depth and more."),
     ] = False,
+    train: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="What the parser was trained on: the breakdown then tells seen from unseen words."
+        ),
+    ] = None,
     plots: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Draw the breakdown to files in this folder.")
     ] = None,
@@ -86,7 +93,10 @@ def evaluate(
     judgement = judge(gold_corpus, system_corpus, conventions)
     scores = total(count(judgement))
     scores = {name: scores[name] for name in meaningful_measures(gold_corpus, conventions)}
-    details = break_down(judgement) if breakdown or as_json or plots is not None else None
+    details = None
+    if breakdown or as_json or plots is not None or train is not None:
+        forms = _count_forms(train, encoding) if train is not None else None
+        details = break_down(judgement, training_forms=forms)
     if as_json and details is not None:
         found = {
             "gold": gold,
@@ -97,11 +107,18 @@ def evaluate(
         typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
     else:
         _print_scores(judgement, scores)
-        if breakdown and details is not None:
+        if details is not None and (breakdown or train is not None):
             _print_breakdown(details)
     if plots is not None and details is not None:
         drawn = plot_breakdown(details, plots)
         typer.echo(f"longarc: {len(drawn)} pictures in {plots}", err=True)
+
+
+def _count_forms(path: str, encoding: str) -> Counter[str]:
+    from longarc.data.sentence import FORM
+
+    sentences = read_sentences(path, encoding=encoding, skip_invalid=False, check=None)
+    return Counter(word[FORM] for sentence in with_progress(sentences, path) for word in sentence.words)
 
 
 def read_corpora(paths: Sequence[str], encoding: str) -> list[Corpus]:

@@ -7,13 +7,14 @@ The rows of every table add up to the UAS and LAS of the whole, because the same
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from longarc.data.sentence import FORM
 from longarc.evaluation.alignment import UNALIGNED
 from longarc.evaluation.corpus import ROOT, Corpus, Mask, Numbers, common_numbers
 from longarc.evaluation.measures import Judgement
@@ -23,6 +24,7 @@ LENGTHS = (1, 2, 3, 7, 13, 21)
 """The first length of every bin of arc lengths."""
 SENTENCE_LENGTHS = (1, 11, 21, 31, 41)
 DEPTHS = (1, 2, 3, 4, 5, 6, 7)
+TIMES_SEEN = (0, 1, 2, 3, 10, 100)
 
 TABLES: dict[str, str] = {
     "relation": "relation",
@@ -31,8 +33,9 @@ TABLES: dict[str, str] = {
     "root_distance": "arcs between the root and the word",
     "projectivity": "projectivity of the arc",
     "tag": "gold tag of the dependent",
+    "seen": "how often the training data has the word",
 }
-"""The tables' keys and what their rows are."""
+"""The tables' keys and what their rows are; the last is there only where the training data is."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +83,13 @@ class Breakdown:
         return {**tables, "confusions": confusions}
 
 
-def break_down(judgement: Judgement, confusions: int = 20) -> Breakdown:
-    """All tables of a comparison; of each kind of mistake the given number of most frequent ones."""
+def break_down(
+    judgement: Judgement, confusions: int = 20, training_forms: Mapping[str, int] | None = None
+) -> Breakdown:
+    """All tables of a comparison; of each kind of mistake the given number of most frequent ones.
+
+    `training_forms`: how often the data that the system was trained on has each form.
+    """
     gold, system = judgement.gold, judgement.system
     of_gold, of_system = gold.sentence, judgement.alignment.system_sentence
     length_bins = [_bins(lengths, SENTENCE_LENGTHS) for lengths in (gold.lengths[of_gold], gold.lengths[of_system])]
@@ -94,6 +102,9 @@ def break_down(judgement: Judgement, confusions: int = 20) -> Breakdown:
         "projectivity": _rows(judgement, projectivity, _nonprojective(gold), _nonprojective(system)),
         "tag": _by_name(judgement, gold.tags, _gold_tags_of_system(judgement)),
     }
+    if training_forms is not None:
+        seen = [_times_seen(corpus, training_forms) for corpus in (gold, system)]
+        tables["seen"] = _rows(judgement, _bin_names(TIMES_SEEN), *seen)
     return Breakdown(tables, _relation_confusions(judgement, confusions), _head_confusions(judgement, confusions))
 
 
@@ -159,6 +170,12 @@ def _nonprojective(corpus: Corpus) -> Numbers:
     """[words] 1 if the arc into the word is non-projective."""
     arcs = [~projective_arcs(sentence.heads)[1:] for sentence in corpus.sentences]
     return np.concatenate(arcs).astype(np.int64)
+
+
+def _times_seen(corpus: Corpus, training_forms: Mapping[str, int]) -> Numbers:
+    """[words] the bin of how often the training data has the form."""
+    counts = [training_forms.get(form, 0) for form in corpus.column(FORM)]
+    return _bins(np.array(counts, dtype=np.int64), TIMES_SEEN)
 
 
 def _gold_tags_of_system(judgement: Judgement) -> list[str]:

@@ -27,8 +27,8 @@ from longarc.trees.pseudo_projective import deprojectivize
 
 WINDOW_WORDS = 50_000
 """Words that are read ahead and sorted by length."""
-BATCH_WORDS = 2_000
-"""Words in a batch, if memory allows: more make the network no faster."""
+BATCH_WORDS = 600
+"""Words in a batch, if memory allows: more make the network no faster, and take more memory."""
 MEGABYTE = 1 << 20
 BYTES_PER_WORD = 60_000
 BYTES_PER_PAIR = 24
