@@ -10,6 +10,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from longarc.data.vocabulary import TAG_COLUMNS  # noqa: E402
 from longarc.decoding.beam import parse_with_beam  # noqa: E402
 from longarc.decoding.greedy import parse_greedily  # noqa: E402
 from longarc.errors import LongarcError  # noqa: E402
+from longarc.model.export import with_small_words  # noqa: E402
 from longarc.runtime import parser as parser_module  # noqa: E402
 from longarc.runtime.package import Package, read_package, write_package  # noqa: E402
 from longarc.runtime.parser import Parser, load  # noqa: E402
@@ -144,6 +146,25 @@ def test_training_ends_with_models_that_know_what_they_are(folder: Path) -> None
     assert json.loads(
         CliRunner().invoke(make_app(list(COMMANDS)), ["info", "--json", str(folder / "toy" / "toy.longarc")]).output
     )
+
+
+def test_an_int8_model_can_know_fewer_words(folder: Path) -> None:
+    package = read_package(folder / "toy" / "toy.longarc")
+    small = make_int8(package, most_words=10)
+    assert small.description.words.forms == package.description.words.forms[:10]
+    assert len(small.graph) < len(make_int8(package).graph)
+    forms = ["the", "dog", "sees", "unheard-of", "tree"]
+    assert is_tree(Parser(small, threads=1).parse(forms).heads)
+
+
+def test_word_vectors_in_8_bits_are_nearly_the_same(folder: Path) -> None:
+    package = read_package(folder / "toy" / "toy.longarc")
+    words = package.description.words
+    small = replace(package, graph=with_small_words(package.graph, len(words)))
+    sentences = [["the", "dog", "sees", "the", "cat"], ["the", "old", "bird", "hears", "the", "child", "today"]]
+    found = [Parser(own, threads=1)._session.run(sentences, totals=False).scores for own in (package, small)]
+    inside = np.abs(found[0]) < 100
+    assert np.abs(found[0] - found[1])[inside].max() < 0.5
 
 
 def test_a_finished_training_can_be_packaged_again(folder: Path) -> None:

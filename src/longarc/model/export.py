@@ -234,6 +234,29 @@ def export_tokenizer(network: TokenizerNetwork) -> bytes:
     )
 
 
+def with_small_words(graph: bytes, count: int) -> bytes:
+    """The same graph with the first `count` words only, their vectors in 8 bits, each with a scale of its own."""
+    model = onnx.load_from_string(graph)
+    place, gather = next((i, node) for i, node in enumerate(model.graph.node) if "words" in node.input)
+    table = next(tensor for tensor in model.graph.initializer if tensor.name == gather.input[0])
+    vectors = numpy_helper.to_array(table)[:count]
+    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-6) / 127
+    table.CopyFrom(numpy_helper.from_array(np.round(vectors / scales).astype(np.int8), table.name))
+    model.graph.initializer.append(numpy_helper.from_array(scales.astype(np.float32), "word_scales"))
+    del model.graph.node[place]
+    for number, node in enumerate(
+        [
+            helper.make_node("Gather", [table.name, "words"], ["small_words"], axis=0),
+            helper.make_node("Cast", ["small_words"], ["plain_words"], to=TensorProto.FLOAT),
+            helper.make_node("Gather", ["word_scales", "words"], ["scales_of_words"], axis=0),
+            helper.make_node("Mul", ["plain_words", "scales_of_words"], list(gather.output)),
+        ]
+    ):
+        model.graph.node.insert(place + number, node)
+    onnx.checker.check_model(model)
+    return bytes(model.SerializeToString())
+
+
 def quantized(graph: bytes) -> bytes:
     """The same graph with the weights of LSTMs and matrix products in 8 bits."""
     with tempfile.TemporaryDirectory() as folder:

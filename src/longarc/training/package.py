@@ -6,7 +6,7 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -18,7 +18,7 @@ from longarc import __version__
 from longarc.data.spelling import Characters
 from longarc.data.vocabulary import Labels, Words
 from longarc.errors import LongarcError
-from longarc.model.export import export_onnx, export_relations, export_tokenizer, quantized
+from longarc.model.export import export_onnx, export_relations, export_tokenizer, quantized, with_small_words
 from longarc.model.network import Network
 from longarc.model.scorers import FactoredScorer
 from longarc.runtime.package import Description, Package
@@ -80,13 +80,17 @@ def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
     return package
 
 
-def make_int8(package: Package) -> Package:
-    """The same model with 8-bit weights."""
-    graph = quantized(package.graph)
+def make_int8(package: Package, most_words: int = 0) -> Package:
+    """The same model with 8-bit weights, and with no more than `most_words` words (0: all): those of the training data
+    come first, then the vectors' most frequent ones."""
+    words = package.description.words
+    kept = min(most_words or len(words), len(words))
+    description = replace(package.description, words=Words(words.forms[:kept], min(words.trained, kept)))
+    graph = quantized(with_small_words(package.graph, kept))
     relations = quantized(package.relation_graph) if package.relation_graph else b""
     card = {**package.card, "precision": "int8"}
     # The tokeniser is small, and splitting text a little better is worth more than making it smaller.
-    small = Package(graph, relations, package.tokenizer_graph, package.description, card)
+    small = Package(graph, relations, package.tokenizer_graph, description, card)
     small.card["bytes"] = small.graph_bytes
     return small
 

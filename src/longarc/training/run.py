@@ -134,8 +134,12 @@ def write_models(
     scores: dict[str, float],
     origin: Origin,
     quantize: bool,
+    most_words: int = 0,
 ) -> Iterator[tuple[Path, Package]]:
-    """Packages a trained network in its folder, measured on dev, and tells of each file as it is written."""
+    """Packages a trained network in its folder, measured on dev, and tells of each file as it is written.
+
+    `most_words`: how many words the 8-bit model knows at most; 0 is all.
+    """
     name = out.resolve().name
     package = make_package(prepared, model_card(name, prepared.configuration, scores, origin))
     measured = _measured(package, dev)
@@ -143,7 +147,7 @@ def write_models(
     write_package(out / f"{name}.longarc", package)
     yield out / f"{name}.longarc", package
     if quantize:
-        small = make_int8(package)
+        small = make_int8(package, most_words)
         small.card["scores"] = {**scores, **_measured(small, dev)}
         if dev:
             small.card["float32_scores"] = measured
