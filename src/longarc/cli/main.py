@@ -25,6 +25,7 @@ COMMANDS = {
     "models": "List the models that can be asked for by name.",
     "info": "Show what a model is.",
     "package": "Write the model file of a finished training.",
+    "build": "Make a model from a recipe: train, package, measure.",
     "experiment": "Train and measure systems on treebanks, and write a report.",
 }
 """Each command is a function of its own name in a module of that name; the line is for the list of commands."""

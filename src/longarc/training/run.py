@@ -155,33 +155,40 @@ def write_models(
         yield out / f"{name}-int8.longarc", small
 
 
-def _measured(package: Package, dev: Sequence[Sentence]) -> dict[str, float]:
-    """UAS, LAS and tag accuracy of a packaged model."""
-    if not dev:
+def measured_on_test(path: Path, package: Package, test: Sequence[Sentence]) -> Package:
+    """The same model file with the scores on the test data on its card too."""
+    package.card["scores"] |= _measured(package, test, "test")
+    write_package(path, package)
+    return package
+
+
+def _measured(package: Package, gold: Sequence[Sentence], part: str = "dev") -> dict[str, float]:
+    """UAS, LAS and tag accuracy of a packaged model, under names that begin with the part of the data."""
+    if not gold:
         return {}
     parser = Parser(package)
-    parsed = list(parser.stream([sentence.copy() for sentence in dev]))
+    parsed = list(parser.stream([sentence.copy() for sentence in gold]))
     found = attachment_scores(
-        ((sentence.heads, sentence.relations) for sentence in dev),
+        ((sentence.heads, sentence.relations) for sentence in gold),
         ((sentence.heads, sentence.relations) for sentence in parsed),
     )
-    scores = {"dev_uas": found.uas, "dev_las": found.las}
+    scores = {"uas": found.uas, "las": found.las}
     for name in package.description.tags:
         column = TAG_COLUMNS[name]
         pairs = [
-            (gold[column], own[column])
-            for sentence, result in zip(dev, parsed, strict=True)
-            for gold, own in zip(sentence.words, result.words, strict=True)
+            (right[column], own[column])
+            for sentence, result in zip(gold, parsed, strict=True)
+            for right, own in zip(sentence.words, result.words, strict=True)
         ]
-        scores[f"dev_{name}"] = 100 * sum(gold == own for gold, own in pairs) / len(pairs)
-    if package.description.tokenizer is not None and has_text(dev):
-        scores |= _measured_from_text(parser, dev)
-    return {name: round(score, 2) for name, score in scores.items()}
+        scores[name] = 100 * sum(right == own for right, own in pairs) / len(pairs)
+    if package.description.tokenizer is not None and has_text(gold):
+        scores |= _measured_from_text(parser, gold)
+    return {f"{part}_{name}": round(score, 2) for name, score in scores.items()}
 
 
-def _measured_from_text(parser: Parser, dev: Sequence[Sentence]) -> dict[str, float]:
+def _measured_from_text(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
     """F1 of words, sentences and LAS when only the text is given, by the conventions of CoNLL 2018."""
-    found = parser(labelled_text(dev).text)
+    found = parser(labelled_text(gold).text)
     conventions = Conventions("count", "universal")
-    scores = total(count(judge(Corpus("dev", dev), Corpus("parsed", found), conventions)))
-    return {f"dev_text_{name}": scores[name].f1 for name in ("words", "sentences", "las")}
+    scores = total(count(judge(Corpus("gold", gold), Corpus("parsed", found), conventions)))
+    return {f"text_{name}": scores[name].f1 for name in ("words", "sentences", "las")}
