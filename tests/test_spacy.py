@@ -26,6 +26,7 @@ from spacy.tokens import Doc, DocBin, Token  # noqa: E402
 
 from longarc import LongarcError, Parser, Sentence, load  # noqa: E402
 from longarc.cli.main import COMMANDS, make_app  # noqa: E402
+from longarc.data.raw_text import Span  # noqa: E402
 from longarc.runtime.parsed import ParsedSentence  # noqa: E402
 from longarc.spacy_component import LongarcComponent  # noqa: E402
 from tests.toy_treebank import write_toy_treebank  # noqa: E402
@@ -91,7 +92,8 @@ class Script:
         self.script = iter(script)
         self.columns = {{"upos": 3, "xpos": 4, "feats": 5}[name]: value for name, value in columns.items()}
         names = {"tags": columns.get("upos", "_"), "fine_tags": columns.get("xpos", "_")}
-        self.description = SimpleNamespace(tags={key: SimpleNamespace(names=[name]) for key, name in names.items()})
+        tags = {key: SimpleNamespace(names=[name]) for key, name in names.items()}
+        self.description = SimpleNamespace(tags=tags, tokenizer=None)
         self.seen: list[list[str]] = []
 
     def stream(self, sentences: Iterable[Sentence], *, probabilities: bool) -> Iterator[ParsedSentence]:
@@ -322,6 +324,17 @@ SPLIT = {
 def test_sentences_are_found_in_text(model: str, language: str, sentences: list[str]) -> None:
     doc = pipeline(model, language)("".join(sentences))
     assert [sentence.text_with_ws for sentence in doc.sents] == sentences
+
+
+def test_sentences_are_found_as_the_model_has_learnt_to(nlp: Any) -> None:
+    script = Script([(as_heads([0, 1]), ["", "root", "dep"]), (as_heads([0]), ["", "root"])])
+    script.description.tokenizer = "learnt"
+    script.tokenizer = SimpleNamespace(  # type: ignore[attr-defined]
+        spans=lambda text: [[Span(0, 3)], [Span(text.index("and"), len(text))]]
+    )
+    doc = scripted(script)(nlp.make_doc("one two and"))
+    assert script.seen == [["one", "two"], ["and"]]
+    assert [sentence.text for sentence in doc.sents] == ["one two", "and"]
 
 
 def test_sentence_starts_that_are_set_stay(model: str) -> None:

@@ -49,11 +49,21 @@ _SENTENCE_END = re.compile(
 ErrorHandler = Callable[[str, Any, list[Doc], Exception], None]
 
 
-def find_sentence_starts(doc: Doc) -> NDArray[np.bool_]:
-    """[tokens] by the punctuation of the text, where a token of spaCy begins at the first character of a sentence.
+def find_sentence_starts(doc: Doc, parser: "Parser") -> NDArray[np.bool_]:
+    """[tokens] as the model has learnt to find sentences, or else by punctuation; where a token of spaCy begins at the
+    first character of a sentence."""
+    if parser.description.tokenizer is None:
+        return _starts_by_punctuation(doc)
+    token_at = {token.idx: token.i for token in doc}
+    found = (sentence[0].start for sentence in parser.tokenizer.spans(doc.text))
+    starts = np.zeros(len(doc), dtype=np.bool_)
+    starts[[token_at[place] for place in found if place in token_at]] = True
+    return starts
 
-    A full stop that is part of a token (`Mr.`, `z.B.`) ends no sentence, nor does one before a small letter.
-    """
+
+def _starts_by_punctuation(doc: Doc) -> NDArray[np.bool_]:
+    """[tokens] A full stop that is part of a token (`Mr.`, `z.B.`) ends no sentence, nor does one before a small
+    letter."""
     starts = np.zeros(len(doc), dtype=np.bool_)
     text = doc.text.rstrip()
     token_at = {token.idx: token.i for token in doc}
@@ -76,14 +86,14 @@ class Plan:
     """The tokens that are words, of each sentence that has any."""
 
     @classmethod
-    def of(cls, doc: Doc) -> "Plan":
+    def of(cls, doc: Doc, parser: "Parser") -> "Plan":
         """Sentence starts that the document has stay; of tokens that may or may not be one, the text decides."""
         spaces = doc.to_array(IS_SPACE).astype(np.bool_)
         known = doc.to_array(SENT_START).view(np.int64)
         starts = known == 1
         starts[:1] = True
         if (known[1:] == 0).any():
-            starts |= (known == 0) & find_sentence_starts(doc)
+            starts |= (known == 0) & find_sentence_starts(doc, parser)
         words = np.flatnonzero(~spaces)
         numbers = np.cumsum(starts)[words]
         sentences = np.split(words, np.flatnonzero(np.diff(numbers)) + 1) if len(words) else []
@@ -176,7 +186,7 @@ class LongarcComponent:
                 yield from docs
 
     def _parse(self, docs: Sequence[Doc]) -> None:
-        plans = [Plan.of(doc) for doc in docs]
+        plans = [Plan.of(doc, self.parser) for doc in docs]
         sentences = (sentence for doc, plan in zip(docs, plans, strict=True) for sentence in plan.sentences(doc))
         parsed = self.parser.stream(sentences, probabilities=self.arc_probability)
         for doc, plan in zip(docs, plans, strict=True):
