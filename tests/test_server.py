@@ -320,23 +320,23 @@ class SlowParser:
         self.seconds = seconds
         self.rounds: list[int] = []
         self.card: dict[str, str] = {}
+        self.threads = 2
         self.begun = threading.Event()
 
-    def stream(self, sentences: list[Sentence], **options: bool) -> Iterator[ParsedSentence]:
+    def parse_batch(self, sentences: list[Sentence], **options: bool) -> list[ParsedSentence]:
         self.rounds.append(len(sentences))
         self.begun.set()
         time.sleep(self.seconds)
-        for sentence in sentences:
-            if sentence.forms == ["bad"]:
-                raise ZeroDivisionError
-            yield ParsedSentence(sentence, "nl-covington", None)
+        if any(sentence.forms == ["bad"] for sentence in sentences):
+            raise ZeroDivisionError
+        return [ParsedSentence(sentence, "nl-covington", None) for sentence in sentences]
 
 
 KIND = Kind("toy", False, False)
 
 
 def batcher_of(parser: Any, **limits: Any) -> tuple[Batcher, Any]:
-    batcher = Batcher(Limits(**limits), Metrics())
+    batcher = Batcher(Limits(**limits), Metrics(), threads=2)
     batcher.start()
     return batcher, lambda forms, times=1: batcher.submit(
         KIND, parser, [Sentence.from_forms(forms) for _ in range(times)]

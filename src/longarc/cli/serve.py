@@ -37,9 +37,6 @@ def serve(
     threads: Annotated[
         int | None, typer.Option(min=1, help="Processor threads; all cores this process may use unless given.")
     ] = None,
-    memory: Annotated[
-        int | None, typer.Option(min=16, help="Megabytes that batches may take; 30 for each thread unless given.")
-    ] = None,
 ) -> None:
     """Serve models: a page to look at trees and to step through transitions, a JSON interface, and the UDPipe service.
 
@@ -59,7 +56,7 @@ def serve(
     limits = Limits(
         request_bytes=max_request * 1024, sentence_words=max_sentence, queue_words=max_queue, seconds=max_seconds
     )
-    app = make_app(load_models(models or [], threads=threads, memory=memory), limits, token)
+    app = make_app(load_models(models or [], threads=threads), limits, token)
     address = _address(host, listener.getsockname()[1])
 
     class Server(uvicorn.Server):

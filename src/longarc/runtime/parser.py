@@ -112,7 +112,8 @@ class Parser:
         batches = [indices.tolist() for indices in reversed(batches_by_length(cost, limit))]
 
         def parse(indices: list[int]) -> list[ParsedSentence]:
-            return self._parse_batch([sentences[index] for index in indices], keep_tags, probabilities)
+            own = [sentences[index] for index in indices]
+            return self.parse_batch(own, keep_tags=keep_tags, probabilities=probabilities)
 
         if self.threads == 1 or len(batches) < 2:
             return _in_order(batches, map(parse, batches))
@@ -125,7 +126,10 @@ class Parser:
             self._pool_owner = os.getpid()
         return self._pool
 
-    def _parse_batch(self, sentences: Sequence[Sentence], keep_tags: bool, probabilities: bool) -> list[ParsedSentence]:
+    def parse_batch(
+        self, sentences: Sequence[Sentence], *, keep_tags: bool = False, probabilities: bool = False
+    ) -> list[ParsedSentence]:
+        """Parses some sentences, best of similar length, at once and in this thread; see `stream` for the options."""
         lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int32)
         scores = self._session.run([sentence.forms for sentence in sentences], totals=probabilities or self.beam > 1)
         parses = self._search(lengths, scores)

@@ -35,7 +35,7 @@ def make_app(models: Models, limits: Limits | None = None, token: str = "") -> F
     """The application for some models. With a token, only those who send it may do more than look at the page."""
     limits = limits or Limits()
     metrics = Metrics()
-    service = Service(models, limits, metrics, Batcher(limits, metrics))
+    service = Service(models, limits, metrics, Batcher(limits, metrics, models.threads))
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:

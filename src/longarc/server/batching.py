@@ -1,8 +1,9 @@
-"""One parser for many clients: what they send is gathered for a moment and parsed together, in rounds.
+"""One parser for many clients: their sentences wait in one place, and each thread takes those that go well together.
 
-In each round every waiting request gets a share, so that a sentence does not wait for someone else's book. Two threads
-take rounds in turn, so that the cores have work while one of them is collecting or handing out. The queue is bounded, a
-request that nobody waits for any more is dropped, and closing finishes what was accepted.
+A batch begins with the next sentence of the request whose turn it is, so that a sentence does not wait for someone
+else's book, and is filled with the waiting sentences, of whatever request, that are nearest to it in length: the
+network is fastest with sentences of one length. The queue is bounded, a request that nobody waits for any more is
+dropped, and closing finishes what was accepted.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from longarc.cores import available_cores
 from longarc.data.sentence import Sentence
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
@@ -22,21 +24,17 @@ from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
 from longarc.server.problem import Problem
 
-ROUND_WORDS = 16_000
-"""Words parsed in a round: enough to keep all threads busy with full batches."""
-LEAST_WORDS = 600
-"""Words that are not worth being shared by two rounds."""
-SHARE_WORDS = 4_000
-"""Words of one request in a round, as long as others wait."""
-ENOUGH_WORDS = 8_000
+BATCH_WORDS = 500
+"""Words in a batch, unless one sentence has more."""
+FEW_WORDS = 100
+"""A batch of fewer words is filled with sentences of any length; a larger one with those of nearly its own only."""
+ENOUGH_WORDS = 2_000
 """Words that are not kept waiting for more."""
-
-WORKERS = 2
 MOST_MOMENTS = 10
 
 
 class Kind(NamedTuple):
-    """What requests must have in common to be parsed together."""
+    """What sentences must have in common to be parsed together."""
 
     model: str
     keep_tags: bool
@@ -45,48 +43,48 @@ class Kind(NamedTuple):
 
 @dataclass
 class Job:
-    """A request on its way through the rounds."""
+    """A request on its way."""
 
     kind: Kind
     parser: Parser
     sentences: Sequence[Sentence]
-    words: int
-    """Words that are still to be parsed."""
-    done: list[ParsedSentence] = field(default_factory=list)
+    done: list[ParsedSentence | None]
+    """The sentences that are parsed, in their places"""
+    left: int
+    """How many are not"""
+    taken: list[bool]
+    """Which are parsed or being parsed"""
+    next: int = 0
+    """All before this one are taken"""
     result: Future[list[ParsedSentence]] = field(default_factory=Future)
     abandoned: bool = False
-    """Whether the client has stopped waiting."""
+    """Whether the client has stopped waiting"""
 
-    def share(self, limit: int) -> list[Sentence]:
-        """The next sentences, of about `limit` words."""
-        taken: list[Sentence] = []
-        words = 0
-        for sentence in self.sentences[len(self.done) :]:
-            taken.append(sentence)
-            words += len(sentence)
-            if words >= limit:
-                break
-        return taken
+    def is_over(self) -> bool:
+        """Whether nothing more needs to be done for it."""
+        return self.abandoned or self.result.done()
 
 
-Share = tuple[Job, list[Sentence]]
-"""The sentences of a job that take part in a round."""
+Place = tuple[Job, int]
+"""A sentence of a job."""
 
 
 class Batcher:
-    """A queue and the threads that empty it."""
+    """The sentences that wait, and the threads that parse them."""
 
-    def __init__(self, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, limits: Limits, metrics: Metrics, threads: int | None = None) -> None:
         self._limits = limits
         self._metrics = metrics
-        self._jobs: deque[Job] = deque()
+        self._turns: deque[Job] = deque()
+        """Jobs that have sentences which nobody has taken; the next to begin a batch comes first"""
+        self._waiting: dict[Kind, dict[int, deque[Place]]] = {}
+        """All such sentences by kind and length; some may have been taken since"""
         self._words = 0
         self._changed = threading.Condition()
         self._closing = False
-        self._idle = 0
         self._workers = [
-            threading.Thread(target=self._work, name=f"longarc-rounds-{number}", daemon=True)
-            for number in range(WORKERS)
+            threading.Thread(target=self._work, name=f"longarc-batches-{number}", daemon=True)
+            for number in range(threads or available_cores())
         ]
 
     def start(self) -> None:
@@ -103,98 +101,120 @@ class Batcher:
 
     def submit(self, kind: Kind, parser: Parser, sentences: Sequence[Sentence]) -> Job:
         """Queues sentences, whose columns will be filled in place; Problem 429 if the queue is full."""
-        job = Job(kind, parser, sentences, sum(map(len, sentences)))
-        job.result.set_running_or_notify_cancel()  # it cannot be cancelled in the midst of a round, but abandoned
+        count = len(sentences)
+        job = Job(kind, parser, sentences, [None] * count, count, [False] * count)
+        job.result.set_running_or_notify_cancel()  # it cannot be cancelled in the midst of a batch, but abandoned
+        words = sum(map(len, sentences))
         with self._changed:
             if self._closing:
                 raise Problem(503, "the server is shutting down")
-            if self._jobs and self._words + job.words > self._limits.queue_words:
+            if self._turns and self._words + words > self._limits.queue_words:
                 raise Problem(429, "too much is waiting to be parsed", "Try again in a moment.")
-            self._jobs.append(job)
-            self._count(job.words)
+            by_length = self._waiting.setdefault(kind, {})
+            for index, sentence in enumerate(sentences):
+                by_length.setdefault(len(sentence), deque()).append((job, index))
+            self._turns.append(job)
+            self._count(words)
             self._changed.notify_all()
         return job
 
     def _count(self, words: int) -> None:
         self._words += words
         self._metrics.queue_words.set(self._words)
-        self._metrics.queue_requests.set(len(self._jobs))
+        self._metrics.queue_requests.set(len(self._turns))
 
     def _work(self) -> None:
-        while shares := self._next_round():
-            kinds: dict[Kind, list[Share]] = {}
-            for job, sentences in shares:
-                kinds.setdefault(job.kind, []).append((job, sentences))
-            for together in kinds.values():
-                self._parse(together)
-            with self._changed:
-                for job, sentences in shares:
-                    job.words -= sum(map(len, sentences))
-                    if not job.result.done():
-                        self._jobs.append(job)
-                    self._count(-sum(map(len, sentences)) - (job.words if job.result.done() else 0))
+        while batch := self._next_batch():
+            self._parse(batch)
 
-    def _next_round(self) -> list[Share]:
-        """Waits for work and takes as much as a round holds; nothing when all is done and the server closes."""
+    def _next_batch(self) -> list[Place]:
+        """Waits for work and takes a batch of it; nothing when all is done and the server closes."""
         with self._changed:
-            self._idle += 1
-            taken: list[Share] = []
-            while not taken and (self._jobs or not self._closing):
-                if not self._jobs:
-                    self._changed.wait_for(lambda: self._jobs or self._closing)
+            while True:
+                if self._turns and (batch := self._take()):
+                    return batch
+                if self._closing and not self._turns:
+                    return []
+                if not self._turns:
+                    self._changed.wait_for(lambda: self._turns or self._closing)
                     self._gather()
-                taken = self._take()
-            self._idle -= 1
-            return taken
 
     def _gather(self) -> None:
         """Waits for company as long as more keep coming, for some moments at most, unless there is plenty already."""
         latest = time.monotonic() + MOST_MOMENTS * self._limits.gather_seconds
         known = 0
-        while known < len(self._jobs) and not self._closing and time.monotonic() < latest:
-            if sum(job.words for job in self._jobs) >= ENOUGH_WORDS:
+        while known < len(self._turns) and not self._closing and time.monotonic() < latest:
+            if self._words >= ENOUGH_WORDS:
                 return
-            known = len(self._jobs)
+            known = len(self._turns)
             until = time.monotonic() + self._limits.gather_seconds
             while (left := min(until, latest) - time.monotonic()) > 0 and not self._closing:
                 self._changed.wait(left)
 
-    def _take(self) -> list[Share]:
-        """A share of each waiting job, as far as they fit into a round; what is there is divided among idle workers."""
-        waiting = sum(job.words for job in self._jobs)
-        most = min(ROUND_WORDS, max(LEAST_WORDS, waiting // self._idle))
-        taken: list[Share] = []
-        words = 0
-        while self._jobs and words < most:
-            job = self._jobs.popleft()
-            if job.abandoned:
-                self._count(-job.words)
-                continue
-            sentences = job.share(min(most, SHARE_WORDS) if self._jobs or taken else ROUND_WORDS)
-            taken.append((job, sentences))
-            words += sum(map(len, sentences))
-        return taken
+    def _take(self) -> list[Place]:
+        """The next sentence of the job whose turn it is, and those that go well with it."""
+        job = self._turns.popleft()
+        if job.is_over():
+            self._drop(job)
+            return []
+        first = job.next
+        batch: list[Place] = []
+        self._add(batch, job, first)
+        length = len(job.sentences[first])
+        by_length = self._waiting[job.kind]
+        for near in sorted(by_length, key=lambda other: (abs(other - length), other)):
+            longest = max(near, length)
+            if abs(near - length) > length // 8 and longest * len(batch) >= FEW_WORDS:
+                break
+            while by_length[near] and longest * (len(batch) + 1) <= BATCH_WORDS:
+                other, index = by_length[near].popleft()
+                if not other.taken[index] and not other.is_over():
+                    self._add(batch, other, index)
+            if not by_length[near]:
+                del by_length[near]
+        if job.next < len(job.sentences):
+            self._turns.append(job)
+        self._turns = deque(waiting for waiting in self._turns if waiting.next < len(waiting.sentences))
+        self._count(-sum(len(owner.sentences[index]) for owner, index in batch))
+        return batch
 
-    def _parse(self, shares: list[Share]) -> None:
-        """Parses shares of one kind. If that fails, each is tried alone, so that one request cannot spoil another's."""
-        kind, parser = shares[0][0].kind, shares[0][0].parser
-        everything = [sentence for _, sentences in shares for sentence in sentences]
+    def _add(self, batch: list[Place], job: Job, index: int) -> None:
+        job.taken[index] = True
+        while job.next < len(job.taken) and job.taken[job.next]:
+            job.next += 1
+        batch.append((job, index))
+
+    def _drop(self, job: Job) -> None:
+        """Forgets a job that is over; its places are passed over when they are met."""
+        self._count(-sum(len(sentence) for sentence, taken in zip(job.sentences, job.taken, strict=True) if not taken))
+        job.taken = [True] * len(job.taken)
+
+    def _parse(self, batch: list[Place]) -> None:
+        """Parses a batch. If that fails, each request's part is tried alone, so that one cannot spoil another's."""
+        kind, parser = batch[0][0].kind, batch[0][0].parser
+        sentences = [job.sentences[index] for job, index in batch]
+        jobs = {id(job): job for job, _ in batch}
         try:
-            parsed = list(parser.stream(everything, keep_tags=kind.keep_tags, probabilities=kind.probabilities))
+            parsed = parser.parse_batch(sentences, keep_tags=kind.keep_tags, probabilities=kind.probabilities)
         except Exception as error:  # whatever it is, someone waits for an answer
-            if len(shares) == 1:
-                shares[0][0].result.set_exception(error)
+            if len(jobs) == 1:
+                with self._changed:
+                    if not batch[0][0].result.done():
+                        batch[0][0].result.set_exception(error)
                 return
-            for share in shares:
-                self._parse([share])
+            for own in jobs:
+                self._parse([place for place in batch if id(place[0]) == own])
             return
-        self._metrics.batch_requests.observe(len(shares))
-        self._metrics.batch_sentences.observe(len(everything))
-        self._metrics.sentences.labels(kind.model).inc(len(everything))
-        self._metrics.words.labels(kind.model).inc(sum(map(len, everything)))
-        start = 0
-        for job, sentences in shares:
-            job.done += parsed[start : start + len(sentences)]
-            start += len(sentences)
-            if len(job.done) == len(job.sentences):
-                job.result.set_result(job.done)
+        self._metrics.batch_requests.observe(len(jobs))
+        self._metrics.batch_sentences.observe(len(batch))
+        self._metrics.sentences.labels(kind.model).inc(len(batch))
+        self._metrics.words.labels(kind.model).inc(sum(map(len, sentences)))
+        finished = []
+        with self._changed:
+            for (job, index), sentence in zip(batch, parsed, strict=True):
+                job.done[index] = sentence
+                job.left -= 1
+                if job.left == 0 and not job.result.done():
+                    finished.append(job)
+        for job in finished:
+            job.result.set_result([sentence for sentence in job.done if sentence is not None])

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from longarc.cores import available_cores
 from longarc.errors import LongarcError
 from longarc.runtime.parser import Parser, load
 from longarc.server.problem import Problem
-
-MEGABYTES_PER_THREAD = 30
-"""What a batch may take: less than on the command line, since a round has few words, and batches of sentences that
-differ much in length waste time."""
 
 
 class Models:
@@ -23,6 +18,7 @@ class Models:
             raise LongarcError("no model to serve")
         self.parsers = dict(parsers)
         self.default = next(iter(self.parsers))
+        self.threads = max(parser.threads for parser in self.parsers.values())
 
     def find(self, wanted: str | None) -> tuple[str, Parser]:
         """The model of that name, or the first whose name begins with it up to a hyphen, as in UDPipe."""
@@ -36,20 +32,18 @@ class Models:
         raise Problem(422, f"no model {wanted[:80]!r} here", f"Offered: {', '.join(self.parsers)}.")
 
 
-def load_models(paths: Sequence[str], *, threads: int | None = None, memory: int | None = None) -> Models:
+def load_models(paths: Sequence[str], *, threads: int | None = None) -> Models:
     """Loads model files, which are called by their names without the suffix; without any, the model that comes with
     the package."""
-    threads = threads or available_cores()
-    memory = memory or MEGABYTES_PER_THREAD * threads
     if not paths:
-        parser = load(None, threads=threads, memory=memory)
+        parser = load(None, threads=threads)
         return Models({str(parser.card.get("name") or "default"): parser})
     parsers: dict[str, Parser] = {}
     for path in paths:
         name = Path(path).stem
         if name in parsers:
             raise LongarcError(f"two models are called {name}", "Rename one of the files.")
-        parsers[name] = load(path, threads=threads, memory=memory)
+        parsers[name] = load(path, threads=threads)
     return Models(parsers)
 
 
