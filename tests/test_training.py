@@ -20,8 +20,9 @@ from typer.testing import CliRunner  # noqa: E402
 from longarc import read_all  # noqa: E402
 from longarc.cli.main import COMMANDS, make_app  # noqa: E402
 from longarc.errors import LongarcError  # noqa: E402
-from longarc.model.network import Inputs, Network, NetworkSize  # noqa: E402
+from longarc.model.network import Inputs, Network  # noqa: E402
 from longarc.model.scorers import FactoredScorer  # noqa: E402
+from longarc.model.size import NetworkSize  # noqa: E402
 from longarc.training.checkpoint import load_tensors  # noqa: E402
 from longarc.training.configuration import Configuration  # noqa: E402
 from longarc.training.examples import Batch, epoch_batches, make_batch, training_trees  # noqa: E402

@@ -16,24 +16,10 @@ class TrainingProgress:
     """Reports to the terminal; see longarc.training.trainer.Reporter."""
 
     def __init__(self) -> None:
-        self._bar = Progress(
-            TextColumn("epoch {task.fields[epoch]}/{task.fields[epochs]}"),
-            BarColumn(),
-            TextColumn("{task.fields[speed]:,.0f} tokens/s, left:"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
+        self._bar = _bar(
+            "epoch {task.fields[epoch]}/{task.fields[epochs]}", "{task.fields[speed]:,.0f} tokens/s, left:"
         )
-        self._tokenizer_bar = Progress(
-            TextColumn("learning to split text"),
-            BarColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
+        self._tokenizer_bar = _bar("learning to split text", "left:")
         self._task: Any = None
         self._tokenizer_task: Any = None
         self._tokens = 0
@@ -84,3 +70,15 @@ class TrainingProgress:
             parts.append(f"{entry['tokens_per_second']:,} tokens/s")
         self._bar.console.file.flush()
         typer.echo("  ".join(parts))
+
+
+def _bar(before: str, after: str) -> Progress:
+    return Progress(
+        TextColumn(before),
+        BarColumn(),
+        TextColumn(after),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )

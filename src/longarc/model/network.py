@@ -4,7 +4,6 @@ BiLSTM tagger, a BiLSTM parser on top of it, and the scores of all transitions o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -13,37 +12,9 @@ from torch import Tensor, nn
 from longarc.data.vocabulary import UNKNOWN
 from longarc.model.biaffine import normal_
 from longarc.model.bilstm import BiLSTM, reversal_of
-from longarc.model.scorers import FactoredScorer, JointScorer, ScorerSize, TransitionScores
+from longarc.model.scorers import FactoredScorer, JointScorer, TransitionScores
+from longarc.model.size import NetworkSize
 from longarc.model.spelling import SpellingReader
-
-
-@dataclass(frozen=True)
-class NetworkSize:
-    """What determines the shapes of the weights."""
-
-    words: int
-    trained_words: int
-    tags: Mapping[str, int]
-    """How many values each predicted column has; see data.vocabulary.TAG_COLUMNS"""
-    relations: int
-    has_no_arc: bool
-    has_reduce: bool
-    characters: int = 0
-    """How many characters are known; 0 where words are not spelled"""
-    word_dimensions: int = 100
-    character_dimensions: int = 32
-    spelling_size: int = 0
-    tagger_layers: int = 2
-    lstm_layers: int = 2
-    lstm_size: int = 400
-    parser_reads_words: bool = False
-    tag_dimensions: int = 32
-    merge_dimensions: int = 100
-    pair_dimensions: int = 32
-    relation_dimensions: int = 0
-    dropout: float = 0.0
-    lstm_dropout: float = 0.0
-    word_dropout: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -122,7 +93,7 @@ class Network(nn.Module):
         self.taggers = nn.ModuleDict({name: Tagger(size, count) for name, count in size.tags.items()})
         below = (word_width if size.parser_reads_words else both) + size.tag_dimensions * len(size.tags)
         self.parser_lstm = BiLSTM(below, size.lstm_size, size.lstm_layers, size.lstm_dropout)
-        self.scorer = _scorer(size)
+        self.scorer = FactoredScorer(size) if size.relation_dimensions else JointScorer(size)
         self.dropout = nn.Dropout(size.dropout)
         for layer in self.modules():
             if isinstance(layer, nn.Linear):
@@ -155,17 +126,3 @@ class Network(nn.Module):
             below.append(embeddings)
         parsed = self.parser_lstm(torch.cat(below, dim=-1), reversal)
         return Scores(self.scorer(parsed), tags)
-
-
-def _scorer(size: NetworkSize) -> JointScorer | FactoredScorer:
-    scorer_size = ScorerSize(
-        inputs=2 * size.lstm_size,
-        relations=size.relations,
-        has_no_arc=size.has_no_arc,
-        has_reduce=size.has_reduce,
-        merge_dimensions=size.merge_dimensions,
-        pair_dimensions=size.pair_dimensions,
-        relation_dimensions=size.relation_dimensions,
-        dropout=size.dropout,
-    )
-    return FactoredScorer(scorer_size) if size.relation_dimensions else JointScorer(scorer_size)

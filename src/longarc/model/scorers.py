@@ -14,21 +14,7 @@ from torch import Tensor, nn
 
 from longarc.model.biaffine import Biaffine
 from longarc.model.bilstm import SharedDropout
-
-
-@dataclass(frozen=True)
-class ScorerSize:
-    """What determines the shapes of a scorer's weights."""
-
-    inputs: int
-    relations: int
-    has_no_arc: bool
-    has_reduce: bool
-    merge_dimensions: int
-    pair_dimensions: int
-    relation_dimensions: int
-    """0 where arcs are scored together with their relations"""
-    dropout: float
+from longarc.model.size import NetworkSize
 
 
 @dataclass(frozen=True)
@@ -61,10 +47,10 @@ class TransitionScores:
 class JointScorer(nn.Module):
     """Qi & Manning's (2017): a biaffine layer, a rectifier, and a linear layer for relations (and No-Arc)."""
 
-    def __init__(self, size: ScorerSize) -> None:
+    def __init__(self, size: NetworkSize) -> None:
         super().__init__()
         self.size = size
-        self.merge = nn.Linear(size.inputs, size.merge_dimensions)
+        self.merge = nn.Linear(2 * size.lstm_size, size.merge_dimensions)
         self.head = nn.Linear(size.merge_dimensions, size.pair_dimensions)
         self.dependent = nn.Linear(size.merge_dimensions, size.pair_dimensions)
         self.pairs = Biaffine(size.pair_dimensions, size.pair_dimensions)
@@ -74,7 +60,7 @@ class JointScorer(nn.Module):
         self.dropout = nn.Dropout(size.dropout)
 
     def forward(self, read: Tensor) -> TransitionScores:
-        """read: [N, batch, inputs]"""
+        """read: [N, batch, 2 · lstm_size]"""
         merged = self.dropout(torch.relu(self.merge(read))).transpose(0, 1)
         head = self.dropout(torch.relu(self.head(merged)))
         dependent = self.dropout(torch.relu(self.dependent(merged)))
@@ -94,21 +80,21 @@ class JointScorer(nn.Module):
 class FactoredScorer(nn.Module):
     """Dozat & Manning's (2017), for transitions: one biaffine layer for arcs, another for the relations of arcs."""
 
-    def __init__(self, size: ScorerSize) -> None:
+    def __init__(self, size: NetworkSize) -> None:
         super().__init__()
         self.size = size
-        self.head = nn.Linear(size.inputs, size.pair_dimensions)
-        self.dependent = nn.Linear(size.inputs, size.pair_dimensions)
+        self.head = nn.Linear(2 * size.lstm_size, size.pair_dimensions)
+        self.dependent = nn.Linear(2 * size.lstm_size, size.pair_dimensions)
         self.pairs = Biaffine(size.pair_dimensions, 1 + size.has_no_arc)
         self.shift = Biaffine(size.pair_dimensions, 1)
         self.reduce = Biaffine(size.pair_dimensions, 1) if size.has_reduce else None
-        self.relation_head = nn.Linear(size.inputs, size.relation_dimensions)
-        self.relation_dependent = nn.Linear(size.inputs, size.relation_dimensions)
+        self.relation_head = nn.Linear(2 * size.lstm_size, size.relation_dimensions)
+        self.relation_dependent = nn.Linear(2 * size.lstm_size, size.relation_dimensions)
         self.relations = Biaffine(size.relation_dimensions, size.relations)
         self.dropout = SharedDropout(size.dropout)
 
     def forward(self, read: Tensor) -> TransitionScores:
-        """read: [N, batch, inputs]"""
+        """read: [N, batch, 2 · lstm_size]"""
         head, dependent, relation_head, relation_dependent = (
             self.dropout(torch.relu(layer(read))).transpose(0, 1)
             for layer in (self.head, self.dependent, self.relation_head, self.relation_dependent)

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from longarc.data.characters import CATEGORY_NUMBERS
 from longarc.model.bilstm import BiLSTM, SharedDropout, reversal_of
+from longarc.runtime.tokenizer import LABELS
 
-LABELS = 5
 CHARACTER_DIMENSIONS, CATEGORY_DIMENSIONS = 32, 8
 WIDTH = 7
 """Characters that the convolution sees at once."""

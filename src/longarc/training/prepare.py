@@ -18,7 +18,8 @@ from longarc.data.spelling import Spellings
 from longarc.data.vectors import WordVectors, read_vectors
 from longarc.data.vocabulary import Words
 from longarc.errors import LongarcError
-from longarc.model.network import Network, NetworkSize
+from longarc.model.network import Network
+from longarc.model.size import NetworkSize
 from longarc.training.configuration import Configuration
 from longarc.training.examples import (
     Example,
