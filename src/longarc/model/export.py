@@ -109,7 +109,8 @@ def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
 
     Inputs: `words` [N, batch] int64 and `lengths` [batch] int32, in nodes. Where words are spelled: `spellings`
     [N, batch] int64, which of the different words of the batch each one is, and their `characters` [longest, words]
-    int64 and `character_counts` [words] int32.
+    int64 and `character_counts` [words] int32. Where arcs are scored with relations: `with_total` bool, whether
+    `total` is wanted.
 
     Outputs, where arcs are scored together with relations, by head, sentence and dependent: `best` [N, batch, N], the
     score of the best relation of each arc; `relations` (uint8, or int16 where there are more than 256), which one that
@@ -149,6 +150,7 @@ def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
         outputs = _add_factored_scorer(g, network.scorer, parsed)
     else:
         outputs = _add_joint_scorer(g, network.scorer, parsed, relation_mask)
+        inputs.append(("with_total", TensorProto.BOOL, []))
     by_word: list[str | int] = ["batch", "nodes"]
     outputs += [
         ("shift", TensorProto.FLOAT, by_word),
@@ -319,14 +321,33 @@ def _add_joint_scorer(g: GraphWriter, scorer: JointScorer, parsed: str, mask: ND
     left = g.add("Reshape", left, g.shape(0, 0, width, width + 1))
     g.add("Transpose", dependent, perm=[1, 2, 0], output="dependents")  # which the bodies read
     masks = _mask_by_row(g, mask, left)
-    # The totals have a loop of their own, so that it can be left out where no probabilities are wanted.
-    outputs: list[Value] = []
-    for names in (["best", "relations", *(["no_arc"] if scorer.size.has_no_arc else [])], ["total"]):
-        body = _scoring_body(scorer, names)
-        g.nodes.append(helper.make_node("Scan", [left, masks], names, body=body, num_scan_inputs=2))
-        outputs += ((name, _type_of(name, scorer), ["nodes", "batch", "nodes"]) for name in names)
+    names = ["best", "relations", *(["no_arc"] if scorer.size.has_no_arc else [])]
+    g.nodes.append(_scan(scorer, left, masks, names, names))
+    g.nodes.append(_totals_if_wanted(scorer, left, masks))
     _add_diagonals(g, scorer, head, dependent)
-    return outputs
+    return [(name, _type_of(name, scorer), ["nodes", "batch", "nodes"]) for name in (*names, "total")]
+
+
+def _scan(scorer: JointScorer, left: str, masks: str, wanted: list[str], outputs: list[str]) -> onnx.NodeProto:
+    """Goes over all heads; the wanted outputs, each [N, batch, N]."""
+    body = _scoring_body(scorer, wanted)
+    return helper.make_node("Scan", [left, masks], outputs, body=body, num_scan_inputs=2)
+
+
+def _totals_if_wanted(scorer: JointScorer, left: str, masks: str) -> onnx.NodeProto:
+    """A second round for the totals, which only probabilities need: onnxruntime runs every node that it may."""
+    nothing = numpy_helper.from_array(np.zeros((0, 0, 0), np.float32))
+    branches = {
+        "then_branch": (_scan(scorer, left, masks, ["total"], ["found_total"]), "found_total"),
+        "else_branch": (helper.make_node("Constant", [], ["no_total"], value=nothing), "no_total"),
+    }
+    graphs = {
+        name: helper.make_graph(
+            [node], name, [], [helper.make_tensor_value_info(output, TensorProto.FLOAT, [None, None, None])]
+        )
+        for name, (node, output) in branches.items()
+    }
+    return helper.make_node("If", ["with_total"], ["total"], **graphs)
 
 
 def _mask_by_row(g: GraphWriter, mask: NDArray[np.float32], like: str) -> str:

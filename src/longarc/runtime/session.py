@@ -67,14 +67,14 @@ class Session:
         self._outputs += ["relation_heads", "relation_dependents"] if self._is_factored else ["relations"]
         self._outputs += ["no_arc"] if self._system.has_no_arc else []
         self._outputs += ["reduce"] if self._system.has_reduce else []
-        self._options = onnxruntime.RunOptions()
-        self._options.only_execute_path_to_fetches = True
         self._load(package)
         self._try_out()
 
     def run(self, sentences: Sequence[Sequence[str]], totals: bool) -> BatchScores:
         """sentences: the forms of each one's words."""
         inputs = self._inputs(sentences)
+        if not self._is_factored:
+            inputs["with_total"] = np.array(totals)
         nodes, batch = inputs["words"].shape
         layout = ScoreLayout(nodes)
         graph = self._get()
@@ -93,7 +93,7 @@ class Session:
                 binding.bind_output(name)
         for name in self._outputs:
             binding.bind_output(name)
-        graph.run_with_iobinding(binding, self._options)
+        graph.run_with_iobinding(binding)
         values = binding.get_outputs()[len(arcs) :]
         found = {name: value.numpy() for name, value in zip(self._outputs, values, strict=True)}
         for number, flat in enumerate(arcs.values()):
