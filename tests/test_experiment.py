@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -257,6 +258,19 @@ def test_a_key_that_is_newer_than_a_result_had_its_default_value(whole: Path) ->
     assert changes(older, {**now, "early_stopping": 3}) == ["early_stopping was 0, is 3"]
 
 
+def test_of_a_treebank_without_training_data_the_transitions_are_counted(copied: Path, trained: list[str]) -> None:
+    path = copied / "toy.toml"
+    path.write_text(path.read_text() + '\n[[treebank]]\nname = "Counted"\ntest = "data/test.conllu"\npaper = "Dutch"\n')
+    done = invoke(path, copied / "out")
+    assert done.exit_code == 0
+    assert not trained
+    _, _, transitions = (copied / "out" / "report.md").read_text().partition("## Transitions per sentence")
+    table = transitions.partition("##")[0]
+    rows = {line.split("|")[1].strip(): line.split("|")[2:] for line in table.splitlines() if "|" in line}
+    assert rows["Counted"][:3] == rows["Toy one"][:3], "the same file"
+    assert "42.78" in rows["Counted"][3]
+
+
 def test_old_files_are_written_in_their_own_format_and_encoding(tmp_path: Path) -> None:
     text = toy_conllu(20).replace("dog", "hé").replace("\tDET\t", "\tDet\t")
     for name in ("train", "test"):
@@ -299,6 +313,7 @@ MISTAKES = {
     "system in set": (lambda text: text.replace("epochs = 1", 'system = "covington"'), "system cannot be set", ""),
     "seed in set": (lambda text: text.replace("pair_dimensions = 4", "seed = 4"), "seed cannot be set", "seeds"),
     "unknown treebank key": (lambda text: text.replace("dev =", "devel ="), "treebank 1: unknown key", "name, train"),
+    "nothing to train": (lambda text: re.sub("train = .*", "", text), "no treebank has a `train` file", "stats"),
     "no test": (lambda text: text.replace("test =", "dev =", 1).replace("dev =", "#", 1), "test is missing", ""),
     "punctuation": (lambda text: text.replace('"ud"', '"all"'), "punctuation is 'all'", "count, ud, penn, conllx"),
     "paper": (lambda text: text.replace('"Danish"', '"Klingon"'), "paper is 'Klingon'", "Danish"),

@@ -88,7 +88,7 @@ def result(system: str, heads: list[int], arcs: list[int], seed: int = 1) -> Res
 
 
 def setting(paper_row: str | None = None, **results: Sequence[Result]) -> Setting:
-    treebank = Treebank("made up", Path("train"), Path("test"), paper=paper_row)
+    treebank = Treebank("made up", Path("test"), Path("train"), paper=paper_row)
     return Setting(treebank, "paper", "made up", {key.replace("_", "-"): found for key, found in results.items()})
 
 

@@ -22,8 +22,9 @@ class Treebank:
     """A `[[treebank]]` of the file."""
 
     name: str
-    train: Path
     test: Path
+    train: Path | None = None
+    """Without it nothing is trained: only the transitions of the test set are counted."""
     dev: Path | None = None
     encoding: str = "utf-8"
     punctuation: Punctuation = "count"
@@ -157,7 +158,10 @@ def read_plan(path: Path) -> Plan:
     runs = tuple(
         Run(treebank, name, system, seed, _configuration(path, name, common, treebank, system, seed))
         for treebank, name, system, seed in product(treebanks, presets, values["systems"], seeds)
+        if treebank.train is not None
     )
+    if not runs:
+        raise LongarcError(f"{path}: no treebank has a `train` file", "`longarc stats` counts transitions too.")
     known: dict[str, Run] = {}
     for run in runs:
         other = known.setdefault(run.name.lower(), run)
@@ -177,7 +181,7 @@ def read_plan(path: Path) -> Plan:
 
 
 def _treebank(values: Mapping[str, Any], folder: Path, origin: str) -> Treebank:
-    _check(values, _TREEBANK, ("name", "train", "test"), origin)
+    _check(values, _TREEBANK, ("name", "test"), origin)
     _check_settings(values.get("set", {}), f"{origin}: set")
 
     def path(key: str) -> Path | None:
@@ -185,8 +189,8 @@ def _treebank(values: Mapping[str, Any], folder: Path, origin: str) -> Treebank:
 
     treebank = Treebank(
         name=values["name"],
-        train=folder / values["train"],
         test=folder / values["test"],
+        train=path("train"),
         dev=path("dev"),
         encoding=values.get("encoding", "utf-8"),
         punctuation=cast(Punctuation, values.get("punctuation", "count")),

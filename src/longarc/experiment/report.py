@@ -6,15 +6,18 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from longarc.data.conll import read_all
 from longarc.data.files import open_output
 from longarc.errors import LongarcError
 from longarc.evaluation.conventions import LABELS_MEANINGS, PUNCTUATION_MEANINGS
 from longarc.experiment import tables
 from longarc.experiment.document import Block, Code, Heading, Items, Paragraph, Picture, to_markdown
+from longarc.experiment.measure import transitions_per_sentence
 from longarc.experiment.page import to_page
 from longarc.experiment.plan import Plan, Run
 from longarc.experiment.results import Result
 from longarc.experiment.summary import ALPHA, Setting, settings, summed_rows
+from longarc.trees.structure import require_tree
 
 PLOTS = "plots"
 PAPER = "Fernández-González & Gómez-Rodríguez (NAACL 2018)"
@@ -30,7 +33,7 @@ def write_report(plan: Plan, results: Mapping[str, Result], out: Path, command: 
         Heading(title, 1),
         *_overview(plan, results, measured),
         *_comparisons(plan, measured),
-        *_transitions(measured),
+        *_transitions(plan, measured),
         *_against_published(measured),
         *_spreads(measured),
         *_arc_lengths(plan, measured, out),
@@ -67,7 +70,7 @@ def _overview(plan: Plan, results: Mapping[str, Result], measured: Sequence[Sett
 
 def _whole(plan: Plan) -> str:
     counts = {
-        "treebank": len(plan.treebanks),
+        "treebank": sum(treebank.train is not None for treebank in plan.treebanks),
         "preset": len(plan.presets),
         "system": len(plan.systems),
         "seed": len(plan.seeds),
@@ -112,14 +115,25 @@ def _comparisons(plan: Plan, measured: Sequence[Setting]) -> list[Block]:
     return blocks
 
 
-def _transitions(measured: Sequence[Setting]) -> list[Block]:
+def _transitions(plan: Plan, measured: Sequence[Setting]) -> list[Block]:
+    counted = {
+        setting.treebank.name: result.test["transitions_per_sentence"]
+        for setting in measured
+        for results in setting.results.values()
+        for result in results
+    }
+    for treebank in plan.treebanks:
+        if treebank.name not in counted and treebank.test.exists():
+            sentences = read_all(treebank.test, encoding=treebank.encoding, check=require_tree)
+            counted[treebank.name] = transitions_per_sentence(sentences)
+    counts = [(treebank, counted[treebank.name]) for treebank in plan.treebanks if treebank.name in counted]
     return [
         Heading("Transitions per sentence"),
         Paragraph(
             "What the gold oracles take to build the trees of the test sets, the arcs of the root included. Ratio is "
             "NL-Covington ÷ Covington. The paper's figures are those of its Table 4."
         ),
-        tables.transitions_table(measured),
+        tables.transitions_table(counts),
     ]
 
 

@@ -8,6 +8,7 @@ from statistics import mean
 from longarc.evaluation.plots import from_left_to_right
 from longarc.experiment import paper_results as paper
 from longarc.experiment.document import Cell, Table
+from longarc.experiment.plan import Treebank
 from longarc.experiment.results import Result
 from longarc.experiment.summary import MEASURES, Pairing, Setting, Spread, pair, summed_rows
 
@@ -128,19 +129,13 @@ def _best_of_two(means: Sequence[float]) -> list[Cell]:
     return [Cell(score(value), best=value >= means[(place + 2) % 4]) for place, value in enumerate(means)]
 
 
-def transitions_table(settings: Sequence[Setting]) -> Table:
-    """Transitions of the gold oracles over the test sets, beside the paper's Table 4."""
+def transitions_table(counts: Sequence[tuple[Treebank, Mapping[str, float]]]) -> Table:
+    """Transitions per sentence of the gold oracles over the test sets, beside the paper's Table 4."""
     rows: list[Row] = []
-    seen: dict[str, tuple[float, float]] = {}
-    for setting in settings:
-        if setting.treebank.name in seen:
-            continue
-        (result, *_), *_ = setting.results.values()
-        counts = result.test["transitions_per_sentence"]
-        ours = counts["covington"], counts["nl-covington"]
-        seen[setting.treebank.name] = ours
-        published = paper.TRANSITIONS.get(setting.treebank.paper or "")
-        row: Row = [setting.treebank.name, *map(score, ours), score(ours[1] / ours[0])]
+    for treebank, per_sentence in counts:
+        ours = per_sentence["covington"], per_sentence["nl-covington"]
+        published = paper.TRANSITIONS.get(treebank.paper or "")
+        row: Row = [treebank.name, *map(score, ours), score(ours[1] / ours[0])]
         if published is None:
             row += [NOTHING] * 5
         else:
