@@ -24,7 +24,8 @@ def train_toy(home: Path, name: str = "toy", *, epochs: int = 6, system: str = "
     settings = [f"--set={setting}" for setting in [*SMALL, *LEARN]]
     options = ["--epochs", str(epochs), "--threads=1", "--licence", "CC0", "--treebank", "toy", "--system", system]
     result = CliRunner().invoke(
-        make_app(list(COMMANDS)), ["train", str(treebank), "--out", str(home / name), *settings, *options]
+        make_app(list(COMMANDS)),
+        ["train", str(treebank), "--preset=paper", "--out", str(home / name), *settings, *options],
     )
     assert result.exit_code == 0, result.output
     return home / name / f"{name}.longarc"

@@ -61,7 +61,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = [f"--set={setting}" for setting in [*WIDE, *LEARN]]
     options = ["--epochs=6", "--dev", str(dev), "--quantize", "--threads=1", "--licence", "CC0", "--treebank", "toy"]
     result = CliRunner().invoke(
-        make_app(list(COMMANDS)), ["train", str(treebank), "--out", str(home / "toy"), *settings, *options]
+        make_app(list(COMMANDS)),
+        ["train", str(treebank), "--preset=paper", "--out", str(home / "toy"), *settings, *options],
     )
     assert result.exit_code == 0, result.output
     return home

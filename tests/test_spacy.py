@@ -60,7 +60,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     learning = ["min_count=1", "learning_rate=0.01", "batch_sentences=8", "fine_tags=true"]
     options = [f"--set={setting}" for setting in [*size, *learning]] + ["--epochs=6", "--threads=1"]
     result = CliRunner().invoke(
-        make_app(list(COMMANDS)), ["train", str(treebank), "--out", str(home / "toy"), *options]
+        make_app(list(COMMANDS)), ["train", str(treebank), "--preset=paper", "--out", str(home / "toy"), *options]
     )
     assert result.exit_code == 0, result.output
     return str(home / "toy" / "toy.longarc")

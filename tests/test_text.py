@@ -91,7 +91,7 @@ def learnt() -> Tokenizer:
 
     set_up_torch(1)
     train = read_all(io.BytesIO(treebank_with_text(200).encode()))
-    trained = train_tokenizer(train, seed=1, steps=120, step_done=lambda _: None)
+    trained = train_tokenizer(train, seed=1, most_steps=120, step_done=lambda *_: None)
     description = SimpleNamespace(tokenizer=trained.description)
     package = SimpleNamespace(tokenizer_graph=export_tokenizer(trained.network), description=description)
     return LearntTokenizer(package, lambda: package, "test")  # type: ignore[arg-type, return-value]
@@ -276,7 +276,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "dev.conllu").write_text(treebank_with_text(20, seed=3))
     size = ["lstm_size=8", "lstm_layers=1", "word_dimensions=8", "spelling_size=4", "pair_dimensions=8"]
     settings = [f"--set={key}" for key in [*size, "relation_dimensions=8", "merge_dimensions=8", "tokenizer_steps=150"]]
-    ran = longarc("train", home / "train.conllu", "--dev", home / "dev.conllu", "--out", home / "m", "--preset=base",
+    ran = longarc("train", home / "train.conllu", "--dev", home / "dev.conllu", "--out", home / "m",
                   "--epochs=1", "--threads=1", *settings)  # fmt: skip
     assert ran.returncode == 0, ran.stderr.decode()
     assert b"dev_text_words 9" in ran.stdout or b"dev_text_words 100" in ran.stdout

@@ -58,7 +58,8 @@ SMALL_SETTINGS = [
 
 
 def arguments(treebank: Path, out: Path, *options: str | Path) -> list[str]:
-    return ["train", *map(str, (treebank, "--out", out, "--threads", 1)), *SMALL_SETTINGS, *map(str, options)]
+    common = map(str, (treebank, "--preset=paper", "--out", out, "--threads", 1))
+    return ["train", *common, *SMALL_SETTINGS, *map(str, options)]
 
 
 def train(treebank: Path, out: Path, *options: str | Path) -> None:

@@ -25,7 +25,7 @@ def train(
         float, typer.Option(min=0.0, max=0.5, help="Set aside this share at the end of TRAIN as development data.")
     ] = 0.0,
     test: Annotated[str | None, typer.Option(help="Trees to measure the finished model on, once.")] = None,
-    preset: Annotated[str, typer.Option(help="Network and schedule to start from: paper.")] = "paper",
+    preset: Annotated[str, typer.Option(help="Network and schedule to start from: base or paper.")] = "base",
     config: Annotated[Path | None, typer.Option(help="A TOML file whose keys replace those of the preset.")] = None,
     settings: Annotated[
         list[str] | None,

@@ -114,7 +114,7 @@ def _tokenizer(
         return None
     if resume and (found := load_tokenizer(out)) is not None:
         return found
-    trained = train_tokenizer(train, configuration.seed, steps, lambda step: reporter.tokenizer_step_done(step, steps))
+    trained = train_tokenizer(train, configuration.seed, steps, reporter.tokenizer_step_done)
     save_tokenizer(out, trained)
     return trained
 

@@ -35,6 +35,9 @@ WINDOW = 160
 BATCH = 48
 LEARNING_RATE = 0.004
 AVERAGING = 0.995
+MOST_PASSES = 60
+FEWEST_STEPS = 300
+"""A small treebank is not gone over for ever, nor given up after a glance."""
 IGNORED = -100
 SHARE_WITH_SPACES = 0.0005
 """Where more tokens than this have a space in them, tokens may have one."""
@@ -107,19 +110,22 @@ def describe(sentences: Sequence[Sentence], text: str) -> TokenizerDescription:
 
 
 def train_tokenizer(
-    sentences: Sequence[Sentence], seed: int, steps: int, step_done: Callable[[int], None]
+    sentences: Sequence[Sentence], seed: int, most_steps: int, step_done: Callable[[int, int], None]
 ) -> TrainedTokenizer:
-    """Learns from random windows of the treebank's text; `step_done` is told how many steps are done.
+    """Learns from random windows of the treebank's text; `step_done` is told how many steps are done, and of how many.
 
     Other random numbers than those of this training are left as they are.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return _train(sentences, seed, steps, step_done)
+        return _train(sentences, seed, most_steps, step_done)
 
 
-def _train(sentences: Sequence[Sentence], seed: int, steps: int, step_done: Callable[[int], None]) -> TrainedTokenizer:
+def _train(
+    sentences: Sequence[Sentence], seed: int, most_steps: int, step_done: Callable[[int, int], None]
+) -> TrainedTokenizer:
     learnt_from = labelled_text(sentences)
+    steps = min(most_steps, max(FEWEST_STEPS, MOST_PASSES * len(learnt_from.text) // (WINDOW * BATCH)))
     description = describe(sentences, learnt_from.text)
     network = TokenizerNetwork(description.character_numbers)
     sampler = _Windows(learnt_from, description, seed)
@@ -137,7 +143,7 @@ def _train(sentences: Sequence[Sentence], seed: int, steps: int, step_done: Call
         optimizer.step()
         schedule.step()
         average.update()
-        step_done(step + 1)
+        step_done(step + 1, steps)
     network.load_state_dict(average.average)
     network.eval()
     return TrainedTokenizer(network, description)
