@@ -26,7 +26,7 @@ from longarc.server.problem import Problem
 
 BATCH_WORDS = 500
 """Words in a batch, unless one sentence has more."""
-FEW_WORDS = 100
+FEW_WORDS = 200
 """A batch of fewer words is filled with sentences of any length; a larger one with those of nearly its own only."""
 ENOUGH_WORDS = 2_000
 """Words that are not kept waiting for more."""
