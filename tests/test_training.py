@@ -27,6 +27,7 @@ from longarc.training.checkpoint import load_tensors  # noqa: E402
 from longarc.training.configuration import Configuration  # noqa: E402
 from longarc.training.examples import Batch, epoch_batches, make_batch, training_trees  # noqa: E402
 from longarc.training.loss import batch_loss, transition_loss  # noqa: E402
+from longarc.training.predict import Predictor  # noqa: E402
 from longarc.training.prepare import Prepared, prepare  # noqa: E402
 from longarc.training.trainer import learning_rate  # noqa: E402
 from longarc.transitions import SYSTEMS, get_system  # noqa: E402
@@ -271,6 +272,26 @@ def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_model(tmp_path: P
         "parts.longarc",
         "weights.safetensors",
     ]
+
+
+def test_it_can_be_stopped_while_the_last_epoch_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    treebank = write_toy_treebank(tmp_path / "toy.conllu", 20)
+    options = ["--epochs=1", "--dev", str(treebank)]
+    train(treebank, tmp_path / "whole", *options)
+    evaluate = Predictor.evaluate
+
+    def stopped(*given: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return evaluate(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Predictor, "evaluate", stopped)
+        done = CliRunner().invoke(make_app(list(COMMANDS)), arguments(treebank, tmp_path / "parts", *options))
+    assert done.exit_code == 130
+    assert not (tmp_path / "parts" / "parts.longarc").exists()
+    train(treebank, tmp_path / "parts", *options, "--resume")
+    whole, parts = (load_tensors(tmp_path / name / "weights.safetensors")[0] for name in ("whole", "parts"))
+    assert all(torch.equal(whole[key], parts[key]) for key in whole)
 
 
 def test_resuming_with_other_data_is_refused(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ class Trainer:
         self._save_checkpoint()
         write_log(self.out, position.history)
         self.reporter.epoch_done(entry)
-        if self._stop_asked and position.epoch <= self.epochs:
+        if self._stop_asked:  # after the last epoch too: who asked does not want what would come next
             raise Interrupted
 
     def _has_stopped_improving(self) -> bool:
