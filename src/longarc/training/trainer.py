@@ -92,6 +92,7 @@ class Trainer:
             lr=self.configuration.learning_rate,
             betas=(0.9, self.configuration.beta2),
             weight_decay=self.configuration.weight_decay,
+            fused=True,
         )
         averaging = self.configuration.averaging
         self.average = WeightAverage(self.network, averaging) if averaging else None
