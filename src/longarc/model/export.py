@@ -107,10 +107,9 @@ Value = tuple[str, int, list[str | int]]
 def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
     """The graph as bytes.
 
-    Inputs: `words` [N, batch] int64 and `lengths` [batch] int32, in nodes. Where words are spelled: `spellings`
-    [N, batch] int64, which of the different words of the batch each one is, and their `characters` [longest, words]
-    int64 and `character_counts` [words] int32. Where arcs are scored with relations: `with_total` bool, whether
-    `total` is wanted.
+    Inputs: `words` [N, batch] int64 and `lengths` [batch] int32, in nodes. Where words are spelled: `spelled`
+    [words, width], what `export_spelling`'s graph says of the different words of the batch, and `spellings` [N, batch]
+    int64, which of them each one is. Where arcs are scored with relations: `with_total` bool, if `total` is wanted.
 
     Outputs, where arcs are scored together with relations, by head, sentence and dependent: `best` [N, batch, N], the
     score of the best relation of each arc; `relations` (uint8, or int16 where there are more than 256), which one that
@@ -132,11 +131,10 @@ def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
         ("lengths", TensorProto.INT32, ["batch"]),
     ]
     if network.spelling is not None:
-        embedded = g.add("Concat", embedded, _add_spelling(g, network.spelling), axis=-1)
+        embedded = g.add("Concat", embedded, g.add("Gather", "spelled", "spellings", axis=0), axis=-1)
         inputs += [
+            ("spelled", TensorProto.FLOAT, ["words", 2 * size.spelling_size]),
             ("spellings", TensorProto.INT64, ["nodes", "batch"]),
-            ("characters", TensorProto.INT64, ["longest", "words"]),
-            ("character_counts", TensorProto.INT32, ["words"]),
         ]
     read = g.bilstm(embedded, "lengths", network.tagger_lstm)
     merged = g.linear(read, network.tagger_merge, relu=True)
@@ -158,6 +156,23 @@ def export_onnx(network: Network, relation_mask: NDArray[np.float32]) -> bytes:
         *((name, TensorProto.INT64, by_word) for name in size.tags),
     ]
     return _serialised(g, inputs, outputs)
+
+
+def export_spelling(spelling: SpellingReader) -> bytes:
+    """The graph that reads words: `characters` [longest, words] int64 and `character_counts` [words] int32 in,
+    `spelled` [words, width] out."""
+    spelling.eval()
+    g = GraphWriter()
+    letters = g.add("Gather", g.constant(spelling.table.weight), "characters", axis=0)
+    g.add("Identity", g.ends_of_bilstm(letters, "character_counts", spelling.lstm), output="spelled")
+    return _serialised(
+        g,
+        [
+            ("characters", TensorProto.INT64, ["longest", "words"]),
+            ("character_counts", TensorProto.INT32, ["words"]),
+        ],
+        [("spelled", TensorProto.FLOAT, ["words", "width"])],
+    )
 
 
 def export_relations(scorer: FactoredScorer, relation_mask: NDArray[np.float32]) -> bytes:
@@ -276,13 +291,6 @@ def quantized(graph: bytes) -> bytes:
         finally:
             logging.disable(logging.NOTSET)
         return target.read_bytes()
-
-
-def _add_spelling(g: GraphWriter, spelling: SpellingReader) -> str:
-    """[N, batch, width] what the characters of each word say."""
-    table = g.constant(spelling.table.weight)
-    words = g.ends_of_bilstm(g.add("Gather", table, "characters", axis=0), "character_counts", spelling.lstm)
-    return g.add("Gather", words, "spellings", axis=0)
 
 
 def _add_tagger(g: GraphWriter, tagger: Tagger, merged: str, output: str) -> str:

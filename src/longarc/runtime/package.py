@@ -30,7 +30,8 @@ from longarc.transitions import SYSTEMS
 from longarc.trees.pseudo_projective import SCHEMES, Scheme
 
 FORMAT = 1
-GRAPH, RELATION_GRAPH, TOKENIZER_GRAPH = "model.onnx", "relations.onnx", "tokenizer.onnx"
+GRAPH, SPELLING_GRAPH, RELATION_GRAPH = "model.onnx", "spelling.onnx", "relations.onnx"
+TOKENIZER_GRAPH = "tokenizer.onnx"
 DESCRIPTION, CARD = "model.json", "card.json"
 MAX_GRAPH_BYTES = 1 << 30
 MAX_JSON_BYTES = 1 << 28
@@ -163,6 +164,8 @@ class Package:
     """The content of a model file."""
 
     graph: bytes
+    spelling_graph: bytes
+    """Reads the characters of words; empty where words are not spelled."""
     relation_graph: bytes
     """Finds the relations of chosen arcs; empty where the graph scores them together with the arcs."""
     tokenizer_graph: bytes
@@ -172,7 +175,7 @@ class Package:
 
     @property
     def graph_bytes(self) -> int:
-        return len(self.graph) + len(self.relation_graph) + len(self.tokenizer_graph)
+        return sum(map(len, (self.graph, self.spelling_graph, self.relation_graph, self.tokenizer_graph)))
 
 
 def write_package(target: Path, package: Package) -> None:
@@ -189,10 +192,14 @@ def package_bytes(package: Package) -> bytes:
 
 
 def _write_archive(stream: BinaryIO, package: Package) -> None:
-    entries = {
+    graphs = {
         GRAPH: package.graph,
-        **({RELATION_GRAPH: package.relation_graph} if package.relation_graph else {}),
-        **({TOKENIZER_GRAPH: package.tokenizer_graph} if package.tokenizer_graph else {}),
+        SPELLING_GRAPH: package.spelling_graph,
+        RELATION_GRAPH: package.relation_graph,
+        TOKENIZER_GRAPH: package.tokenizer_graph,
+    }
+    entries = {
+        **{name: graph for name, graph in graphs.items() if graph},
         DESCRIPTION: json.dumps(package.description.as_json(), ensure_ascii=False).encode(),
         CARD: json.dumps(package.card, ensure_ascii=False, indent=1).encode(),
     }
@@ -235,15 +242,19 @@ def read_package(source: str | Path | BinaryIO) -> Package:
     name = str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "<stream>"))
     with _archive(source, name) as archive:
         graph = _graph_entry(archive, GRAPH, name)
-        others = [
+        spelling, relations, tokenizer = (
             _graph_entry(archive, entry, name) if entry in archive.namelist() else b""
-            for entry in (RELATION_GRAPH, TOKENIZER_GRAPH)
-        ]
+            for entry in (SPELLING_GRAPH, RELATION_GRAPH, TOKENIZER_GRAPH)
+        )
         description = Description.from_json(_json_entry(archive, DESCRIPTION, name), name)
         card = _json_entry(archive, CARD, name)
-    if (description.tokenizer is None) == bool(others[1]):
-        raise LongarcError(f"{name}: a tokeniser without its graph or the reverse", "The file is damaged; get it anew.")
-    return Package(graph, others[0], others[1], description, card)
+    for what, known, found in (
+        ("characters", description.characters, spelling),
+        ("a tokeniser", description.tokenizer, tokenizer),
+    ):
+        if (known is None) == bool(found):
+            raise LongarcError(f"{name}: {what} without a graph or the reverse", "The file is damaged; get it anew.")
+    return Package(graph, spelling, relations, tokenizer, description, card)
 
 
 def _graph_entry(archive: zipfile.ZipFile, entry: str, name: str) -> bytes:

@@ -11,13 +11,15 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from longarc.data.spelling import different_words
+from longarc.data.spelling import Spellings, different_words
 from longarc.data.vocabulary import UNKNOWN
 from longarc.errors import LongarcError
 from longarc.runtime.package import Description, Package
 from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreLayout
 
+WORD_LENGTHS = (3, 5, 7, 9, 12)
+"""Words up to these lengths are read together: reading takes as many steps as the longest has characters."""
 ARCS_AT_ONCE = 512
 """Arcs whose relations are found together: each takes the memory of a vector for every relation."""
 QUIET = 3  # onnxruntime's warnings are for its developers
@@ -62,6 +64,7 @@ class Session:
         self._is_factored = bool(package.relation_graph)
         self._owner = 0
         self._graph: Any = None
+        self._spelling_graph: Any = None
         self._relation_graph: Any = None
         self._outputs = ["shift", *self._description.tags]
         self._outputs += ["relation_heads", "relation_dependents"] if self._is_factored else ["relations"]
@@ -72,12 +75,12 @@ class Session:
 
     def run(self, sentences: Sequence[Sequence[str]], totals: bool) -> BatchScores:
         """sentences: the forms of each one's words."""
+        graph = self._get()
         inputs = self._inputs(sentences)
         if not self._is_factored:
             inputs["with_total"] = np.array(totals)
         nodes, batch = inputs["words"].shape
         layout = ScoreLayout(nodes)
-        graph = self._get()
         binding = graph.io_binding()
         for name, value in inputs.items():
             binding.bind_cpu_input(name, np.ascontiguousarray(value))
@@ -138,13 +141,21 @@ class Session:
         inputs: dict[str, NDArray[Any]] = {"words": words, "lengths": lengths}
         if self._description.characters is not None:
             different, places = different_words(sentences, nodes)
-            spelled = self._description.characters.spell(different)
-            inputs |= {
-                "spellings": places.T,
-                "characters": spelled.characters.T,
-                "character_counts": spelled.lengths,
-            }
+            inputs |= {"spelled": self._read(self._description.characters.spell(different)), "spellings": places.T}
         return inputs
+
+    def _read(self, words: Spellings) -> NDArray[np.float32]:
+        """[words, width] what their characters say."""
+        order = np.argsort(words.lengths, kind="stable")
+        parts = np.split(order, np.searchsorted(words.lengths[order], WORD_LENGTHS, side="right"))
+        read = []
+        for rows in filter(len, parts):
+            own = words.take(rows)
+            given = {"characters": np.ascontiguousarray(own.characters.T), "character_counts": own.lengths}
+            read.append(self._spelling_graph.run(["spelled"], given)[0])
+        found = np.empty((len(order), read[0].shape[1]), np.float32)
+        found[order] = np.concatenate(read)
+        return found
 
     def _by_sentence(self, pairs: NDArray[np.float32]) -> NDArray[np.float32]:
         """Scores of pairs as [batch, N, N]."""
@@ -169,6 +180,7 @@ class Session:
 
     def _load(self, package: Package) -> None:
         self._graph = open_graph(package.graph, self._name)
+        self._spelling_graph = open_graph(package.spelling_graph, self._name) if package.spelling_graph else None
         self._relation_graph = open_graph(package.relation_graph, self._name) if package.relation_graph else None
         self._owner = os.getpid()
 

@@ -18,7 +18,14 @@ from longarc import __version__
 from longarc.data.spelling import Characters
 from longarc.data.vocabulary import Labels, Words
 from longarc.errors import LongarcError
-from longarc.model.export import export_onnx, export_relations, export_tokenizer, quantized, with_small_words
+from longarc.model.export import (
+    export_onnx,
+    export_relations,
+    export_spelling,
+    export_tokenizer,
+    quantized,
+    with_small_words,
+)
 from longarc.model.network import Network
 from longarc.model.scorers import FactoredScorer
 from longarc.runtime.package import Description, Package
@@ -72,10 +79,11 @@ def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
         tokenizer=None if prepared.tokenizer is None else prepared.tokenizer.description,
     )
     graph = export_onnx(prepared.network, prepared.relation_mask)
+    spelling = b"" if prepared.network.spelling is None else export_spelling(prepared.network.spelling)
     scorer = prepared.network.scorer
     relations = export_relations(scorer, prepared.relation_mask) if isinstance(scorer, FactoredScorer) else b""
     tokenizer = b"" if prepared.tokenizer is None else export_tokenizer(prepared.tokenizer.network)
-    package = Package(graph, relations, tokenizer, description, dict(card))
+    package = Package(graph, spelling, relations, tokenizer, description, dict(card))
     package.card["bytes"] = package.graph_bytes
     return package
 
@@ -89,8 +97,8 @@ def make_int8(package: Package, most_words: int = 0) -> Package:
     graph = quantized(with_small_words(package.graph, kept))
     relations = quantized(package.relation_graph) if package.relation_graph else b""
     card = {**package.card, "precision": "int8"}
-    # The tokeniser is small, and splitting text a little better is worth more than making it smaller.
-    small = Package(graph, relations, package.tokenizer_graph, description, card)
+    # The graphs that read characters are small, and reading a little better is worth more than making them smaller.
+    small = Package(graph, package.spelling_graph, relations, package.tokenizer_graph, description, card)
     small.card["bytes"] = small.graph_bytes
     return small
 
