@@ -24,10 +24,10 @@ from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
 from longarc.server.problem import Problem
 
-BATCH_WORDS = 500
+BATCH_WORDS = 600
 """Words in a batch, unless one sentence has more."""
-FEW_WORDS = 200
-"""A batch of fewer words is filled with sentences of any length; a larger one with those of nearly its own only."""
+FEW_SENTENCES = 12
+"""The network is slow with fewer sentences at once: to them, others are added that are less like them in length."""
 ENOUGH_WORDS = 2_000
 """Words that are not kept waiting for more."""
 MOST_MOMENTS = 10
@@ -164,7 +164,7 @@ class Batcher:
         by_length = self._waiting[job.kind]
         for near in sorted(by_length, key=lambda other: (abs(other - length), other)):
             longest = max(near, length)
-            if abs(near - length) > length // 8 and longest * len(batch) >= FEW_WORDS:
+            if abs(near - length) > (length // 8 if len(batch) >= FEW_SENTENCES else 2 + length // 2):
                 break
             while by_length[near] and longest * (len(batch) + 1) <= BATCH_WORDS:
                 other, index = by_length[near].popleft()
