@@ -453,8 +453,12 @@ def test_the_report_needs_no_torch(copied: Path) -> None:
 
 def test_the_experiment_that_comes_with_the_source_is_well_formed() -> None:
     plan = read_plan(Path(__file__).parents[1] / "experiments" / "paper-open.toml")
-    assert [treebank.name for treebank in plan.treebanks] == ["Danish", "Basque", "Ancient Greek"]
-    assert [treebank.paper for treebank in plan.treebanks] == ["Danish", "Basque", None]
+    trained = [treebank for treebank in plan.treebanks if treebank.train is not None]
+    assert [(treebank.name, treebank.paper) for treebank in trained] == [
+        ("Danish", "Danish"),
+        ("Basque", "Basque"),
+        ("Ancient Greek", None),
+    ]
     assert len(plan.runs) == 9
     assert {run.configuration.epochs for run in plan.runs if run.treebank.name == "Ancient Greek"} == {10}
 

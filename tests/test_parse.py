@@ -526,7 +526,7 @@ def test_mistakes_end_with_a_message(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.conllu").write_text("1\ta\n\n")
     cases: list[tuple[list[str | Path], bytes]] = [
         (["parse", tmp_path / "bad.conllu", "-m", model, "-o", tmp_path / "out.conllu"], b"bad.conllu:1"),
-        (["parse", tmp_path / "bad.conllu"], b"no model was named"),
+        (["parse", tmp_path / "bad.conllu", "-m", "klingon"], b"neither a file nor the name of a model"),
         (["parse", tmp_path / "bad.conllu", "-m", tmp_path / "none.longarc"], b"none.longarc"),
         (["info", tmp_path / "bad.conllu"], b"not a Longarc model"),
     ]
