@@ -96,6 +96,22 @@ def test_any_scores_give_trees_in_the_steps_that_theory_allows(
 
 
 @every_system
+@both_root_rules
+@given(lengths=st.lists(st.integers(0, 9), min_size=1, max_size=6), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=20, deadline=None)
+def test_the_values_of_a_state_are_the_scores_of_its_legal_transitions(
+    name: str, single_root: bool, lengths: list[int], seed: int
+) -> None:
+    system, rng = SYSTEMS[name], np.random.default_rng(seed)
+    scores = rng.normal(size=(len(lengths), width(name, max(lengths) + 1))).astype(np.float32)
+    state = system.initial(np.array(lengths), single_root=single_root)
+    while (legal := system.legal(state)).any():
+        expected = np.where(legal, np.take_along_axis(scores, system.slots(state), axis=1), -np.inf)
+        np.testing.assert_array_equal(system.values(state, scores), expected)
+        system.apply(state, np.where(legal.any(axis=1), (rng.random(legal.shape) * legal).argmax(axis=1), -1))
+
+
+@every_system
 @precisions
 def test_nan_is_the_lowest_score_and_infinities_are_the_ends(name: str, dtype: type[np.floating[Any]]) -> None:
     rng = np.random.default_rng(21)

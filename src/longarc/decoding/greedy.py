@@ -63,16 +63,15 @@ def parse_greedily(
         totals = usable(totals)
         probabilities = np.full(state.heads.shape, np.nan)
     while True:
-        legal = system.legal(state)
-        slots = system.slots(state)
-        values = np.where(legal, np.take_along_axis(scores, slots, axis=1), -np.inf)
-        choice = np.where(legal.any(axis=1), values.argmax(axis=1), -1)
+        values = system.values(state, scores)
+        choice = values.argmax(axis=1)
+        choice[values[state.rows, choice] == -np.inf] = -1
         if choice.max(initial=-1) < 0:
             break
         if totals is None or probabilities is None:
             system.apply(state, choice)
             continue
-        gains = arc_log_probabilities(legal, slots, scores, totals)[state.rows, choice]
+        gains = arc_log_probabilities(system.legal(state), system.slots(state), scores, totals)[state.rows, choice]
         before = state.heads.copy()
         system.apply(state, choice)
         row, dependent = np.nonzero(state.heads != before)

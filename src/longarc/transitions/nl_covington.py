@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from longarc.data.sentence import NO_HEAD
 from longarc.transitions.covington_state import (
     CovingtonFamily,
     CovingtonState,
@@ -16,7 +17,7 @@ from longarc.transitions.covington_state import (
     next_gold_partner,
     shift,
 )
-from longarc.transitions.system import Ints, Mask
+from longarc.transitions.system import Ints, Mask, Scores
 
 SHIFT = 0
 
@@ -36,6 +37,26 @@ class NLCovington(CovingtonFamily):
         return np.concatenate(
             [layout.shift(focus), layout.arc(focus, state.nodes), layout.arc(state.nodes, focus)], axis=1
         )
+
+    def values(self, state: CovingtonState, scores: Scores) -> Scores:
+        """What `legal` and `slots` say, in half the time: the search spends most of its own here."""
+        n, rows, focus = len(state.nodes), state.rows, state.focus
+        buffer_left = state.buffer_left
+        arcs = scores[:, : n * n].reshape(-1, n, n)
+        found = np.full((len(rows), 1 + 2 * n), -np.inf, scores.dtype)
+        found[:, SHIFT] = np.where(buffer_left, scores[rows, state.layout.shift(focus)], found[:, SHIFT])
+        last = np.where(buffer_left, state.left, -1)[:, None]
+        left = (state.nodes <= last) & (state.heads == NO_HEAD)
+        left &= state.nodes != state.tree[rows, focus][:, None]
+        left[:, : max(1, state.first)] = False
+        np.copyto(found[:, 1 : 1 + n], arcs[rows, focus], where=left)
+        last[state.heads[rows, focus] != NO_HEAD] = -1
+        right = (state.nodes <= last) & (state.tree != focus[:, None])
+        right[:, : state.first] = False
+        if state.single_root:
+            right[:, 0] &= ~state.root_taken
+        np.copyto(found[:, 1 + n :], arcs[rows, :, focus], where=right)
+        return found
 
     def apply(self, state: CovingtonState, choice: Ints) -> None:
         n = len(state.nodes)

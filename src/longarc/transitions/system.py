@@ -128,6 +128,11 @@ class TransitionSystem(ABC, Generic[S]):
     def slots(self, state: S) -> Ints:
         """[batch, K] the place of each transition's score in the ScoreLayout; any valid place for an illegal one."""
 
+    def values(self, state: S, scores: Scores) -> Scores:
+        """[batch, K] the score of each legal transition, −∞ for the others; all scores [batch, width] are finite."""
+        found = np.take_along_axis(scores, self.slots(state), axis=1)
+        return np.where(self.legal(state), found, np.array(-np.inf, scores.dtype))
+
     @abstractmethod
     def apply(self, state: S, choice: Ints) -> None:
         """Takes one legal transition per sentence, in place."""
