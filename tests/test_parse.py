@@ -24,6 +24,7 @@ torch = pytest.importorskip("torch")
 
 from longarc import Sentence, read_all  # noqa: E402
 from longarc.cli.main import COMMANDS, make_app  # noqa: E402
+from longarc.data.batches import groups_of_like_length  # noqa: E402
 from longarc.data.vocabulary import TAG_COLUMNS  # noqa: E402
 from longarc.decoding.beam import parse_with_beam  # noqa: E402
 from longarc.decoding.greedy import parse_greedily  # noqa: E402
@@ -32,6 +33,7 @@ from longarc.model.export import with_small_words  # noqa: E402
 from longarc.runtime import parser as parser_module  # noqa: E402
 from longarc.runtime.package import Package, read_package, write_package  # noqa: E402
 from longarc.runtime.parser import Parser, load  # noqa: E402
+from longarc.runtime.words import WordReader  # noqa: E402
 from longarc.training.configuration import Configuration  # noqa: E402
 from longarc.training.examples import make_batch  # noqa: E402
 from longarc.training.package import Origin, load_trained, make_int8, make_package, model_card  # noqa: E402
@@ -133,6 +135,30 @@ def test_the_packaged_model_scores_and_parses_as_the_network_does(
             np.testing.assert_allclose(
                 own[row, nodes**2 : nodes**2 + length], theirs[row, nodes**2 : nodes**2 + length], rtol=1e-4, atol=1e-4
             )
+
+
+def test_words_are_remembered_as_they_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared = small("nl-covington", read_all(write_toy_treebank(tmp_path / "toy.conllu", 5)), **SPELLED)
+    words = ["a", "dog", "an", "extraordinarily", "bird", "old", "dogs", "xyz"]
+    first = Parser(packaged(prepared), threads=1)._session._word_reader
+    assert first is not None
+    expected = first.read(words)
+    monkeypatch.setattr("longarc.runtime.words.MOST_REMEMBERED", 3)
+    forgetful = WordReader(first._graph, first._characters)
+    for chosen in ([1], [0, 1], [1, 2, 3], [2, 3], [4, 5, 6, 7, 0], [5, 4], [6], []):
+        found = forgetful.read([words[place] for place in chosen])
+        assert np.array_equal(found, expected[[0, *(1 + place for place in chosen)]])
+        assert len(forgetful._numbers) <= 3
+
+
+@given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=30), few=st.integers(1, 5))
+def test_groups_of_like_length_have_every_sentence_once(lengths: list[int], few: int) -> None:
+    groups = groups_of_like_length(np.array(lengths), few, padding=0.25)
+    assert sorted(index for group in groups for index in group.tolist()) == list(range(len(lengths)))
+    for group in groups:
+        own = sorted(lengths[index] for index in group)
+        assert own[0] >= 0.75 * own[-1] or len(own) <= few
+    assert all(len(group) >= few for group in groups[:-1])
 
 
 def test_training_ends_with_models_that_know_what_they_are(folder: Path) -> None:

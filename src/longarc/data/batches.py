@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,3 +29,18 @@ def batches_by_length(lengths: Sequence[int] | NDArray[np.int64], budget: int) -
         batches.append(order[start:end])
         start = end
     return batches
+
+
+def groups_of_like_length(lengths: NDArray[np.integer[Any]], few: int, padding: float) -> list[NDArray[np.int64]]:
+    """Indices of sentences in groups in which none is shorter than the longest by more than the share `padding`, except
+    that a group takes `few` sentences at least while there are any."""
+    order = np.argsort(lengths, kind="stable")
+    ordered = np.asarray(lengths)[order]
+    shortest = np.searchsorted(ordered, ordered * (1 - padding))
+    groups = []
+    end = len(order)
+    while end > 0:
+        start = max(0, min(int(shortest[end - 1]), end - few))
+        groups.append(order[start:end])
+        end = start
+    return groups

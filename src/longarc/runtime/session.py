@@ -11,17 +11,24 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from longarc.data.spelling import Spellings, different_words
+from longarc.data.batches import groups_of_like_length
+from longarc.data.sentence import NO_HEAD
+from longarc.data.spelling import different_words
 from longarc.data.vocabulary import UNKNOWN
 from longarc.errors import LongarcError
 from longarc.runtime.package import Description, Package
+from longarc.runtime.words import WordReader
 from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreLayout
 
-WORD_LENGTHS = (3, 5, 7, 9, 12)
-"""Words up to these lengths are read together: reading takes as many steps as the longest has characters."""
+FEW_SENTENCES = 4
+MOST_PADDING = 0.06
+"""Sentences of a batch go through the network in groups of like length: it takes as long for each of them as for the
+longest, and needs no more than a few at once to be fast. The search, which is quick, takes the whole batch."""
 ARCS_AT_ONCE = 512
 """Arcs whose relations are found together: each takes the memory of a vector for every relation."""
+PAIRS = frozenset(["arcs", "best", "total", "relations", "no_arc"])
+"""The outputs about pairs of words."""
 QUIET = 3  # onnxruntime's warnings are for its developers
 
 
@@ -52,6 +59,13 @@ def open_graph(graph: bytes, name: str) -> Any:
         raise LongarcError(f"{name}: the graph cannot be loaded: {error}") from None
 
 
+def _of_group(inputs: dict[str, NDArray[Any]], rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """The inputs of some of the sentences; all share what was read of the words' characters."""
+    lengths = inputs["lengths"][rows]
+    own = {name: value[: lengths.max(), rows] for name, value in inputs.items() if name in ("words", "spellings")}
+    return {**inputs, **own, "lengths": lengths}
+
+
 class Session:
     """Runs the graphs; may be used from several threads at once, and goes on working in a forked process."""
 
@@ -64,72 +78,90 @@ class Session:
         self._is_factored = bool(package.relation_graph)
         self._owner = 0
         self._graph: Any = None
-        self._spelling_graph: Any = None
+        self._word_reader: WordReader | None = None
         self._relation_graph: Any = None
         self._outputs = ["shift", *self._description.tags]
         self._outputs += ["relation_heads", "relation_dependents"] if self._is_factored else ["relations"]
         self._outputs += ["no_arc"] if self._system.has_no_arc else []
         self._outputs += ["reduce"] if self._system.has_reduce else []
-        self._load(package)
-        self._try_out()
+        self._try_out(package)
 
     def run(self, sentences: Sequence[Sequence[str]], totals: bool) -> BatchScores:
-        """sentences: the forms of each one's words."""
-        graph = self._get()
+        """sentences: the forms of each one's words. What is beyond the end of a sentence means nothing."""
+        self._get()
         inputs = self._inputs(sentences)
-        if not self._is_factored:
-            inputs["with_total"] = np.array(totals)
         nodes, batch = inputs["words"].shape
         layout = ScoreLayout(nodes)
+        names = ["arcs"] if self._is_factored else ["best", "total"][: 1 + totals]
+        scores = {name: np.zeros((batch, layout.width(self._system)), np.float32) for name in names}
+        found: dict[str, NDArray[Any]] = {
+            name: flat[:, : nodes**2].reshape(batch, nodes, nodes) for name, flat in scores.items()
+        }
+        if batch == 1:
+            # They are written where they will be searched: for those of a long sentence there is no room twice.
+            found |= self._run_graph(inputs, totals, found)
+        else:
+            for rows in groups_of_like_length(inputs["lengths"], FEW_SENTENCES, MOST_PADDING):
+                for name, part in self._run_graph(_of_group(inputs, rows), totals).items():
+                    axes = 2 if name in PAIRS else 1
+                    if name not in found:
+                        found[name] = np.zeros((batch, *[nodes] * axes, *part.shape[1 + axes :]), part.dtype)
+                    own: Any = (rows, *[slice(part.shape[1])] * axes)
+                    found[name][own] = part
+        for flat in scores.values():
+            self._add_other_scores(flat, layout, found)
+        best = scores[names[0]]
+        total = best if self._is_factored and totals else scores.get("total")
+        return BatchScores(best, total, {name: found[name] for name in self._description.tags}, found)
+
+    def _run_graph(
+        self, inputs: dict[str, NDArray[Any]], totals: bool, targets: dict[str, NDArray[Any]] | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """The outputs by sentence, [batch, N, …] each; those of `targets` are written there instead."""
+        targets = targets or {}
+        graph = self._graph
         binding = graph.io_binding()
         for name, value in inputs.items():
             binding.bind_cpu_input(name, np.ascontiguousarray(value))
-        names = ["arcs"] if self._is_factored else ["best", "total"][: 1 + totals]
-        arcs = {name: np.empty((batch, layout.width(self._system)), np.float32) for name in names}
-        # The scores of one sentence are written where they will be searched: of a long one there is room for no copy.
-        direct = batch == 1
-        shape = (1, nodes, nodes) if self._is_factored else (nodes, 1, nodes)
-        for name, flat in arcs.items():
-            if direct:
-                binding.bind_output(name, "cpu", 0, np.float32, shape, flat.ctypes.data)
+        names = [*self._outputs, "arcs"]
+        if not self._is_factored:
+            binding.bind_cpu_input("with_total", np.array(totals))
+            names[-1:] = ["best", "total"][: 1 + totals]
+        for name in names:
+            if name in targets:
+                target = targets[name]
+                shape = target.shape if self._is_factored else target.transpose(1, 0, 2).shape
+                binding.bind_output(name, "cpu", 0, np.float32, shape, target.ctypes.data)
             else:
                 binding.bind_output(name)
-        for name in self._outputs:
-            binding.bind_output(name)
         graph.run_with_iobinding(binding)
-        values = binding.get_outputs()[len(arcs) :]
-        found = {name: value.numpy() for name, value in zip(self._outputs, values, strict=True)}
-        for number, flat in enumerate(arcs.values()):
-            if not direct:
-                pairs = binding.get_outputs()[number].numpy()
-                flat[:, : nodes**2].reshape(batch, nodes, nodes)[:] = self._by_sentence(pairs)
-            self._add_other_scores(flat, layout, found)
-        best = arcs[names[0]]
-        total = best if self._is_factored and totals else arcs.get("total")
-        return BatchScores(best, total, {name: found[name] for name in self._description.tags}, found)
+        written = zip(names, binding.get_outputs(), strict=True)
+        found = {name: value.numpy() for name, value in written if name not in targets}
+        if self._is_factored:
+            return found
+        return {name: value.transpose(1, 0, 2) if name in PAIRS else value for name, value in found.items()}
 
     def relations(self, scores: BatchScores, heads: Ints) -> tuple[Ints, NDArray[np.float32] | None]:
         """[batch, N] the best relation of each word to its head [batch, N]; and how probable it is, where that is not
         part of the arc's own score already. For the root and beyond a sentence's end they mean nothing."""
-        rows, words = np.indices(heads.shape)
-        chosen = np.maximum(heads, 0)
+        rows, words = np.nonzero(heads != NO_HEAD)
+        chosen = heads[rows, words]
+        numbers = np.zeros(heads.shape, np.int64)
         if not self._is_factored:
-            return scores.found["relations"][chosen, rows, words].astype(np.int64), None
+            numbers[rows, words] = scores.found["relations"][rows, chosen, words]
+            return numbers, None
         self._get()
-        vectors = {
+        inputs: dict[str, Any] = {
             "heads": scores.found["relation_heads"][rows, chosen],
-            "dependents": scores.found["relation_dependents"],
+            "dependents": scores.found["relation_dependents"][rows, words],
+            "is_root": chosen == 0,
         }
-        inputs: dict[str, Any] = {name: value.reshape(heads.size, -1) for name, value in vectors.items()}
-        inputs["is_root"] = chosen.reshape(-1) == 0
-        parts = [
-            self._relation_graph.run(
-                ["relations", "probabilities"],
-                {name: value[start : start + ARCS_AT_ONCE] for name, value in inputs.items()},
-            )
-            for start in range(0, heads.size, ARCS_AT_ONCE)
-        ]
-        numbers, probabilities = (np.concatenate(part).reshape(heads.shape) for part in zip(*parts, strict=True))
+        probabilities = np.zeros(heads.shape, np.float32)
+        for start in range(0, len(rows), ARCS_AT_ONCE):
+            part = slice(start, start + ARCS_AT_ONCE)
+            given = {name: value[part] for name, value in inputs.items()}
+            found = self._relation_graph.run(["relations", "probabilities"], given)
+            numbers[rows[part], words[part]], probabilities[rows[part], words[part]] = found
         return numbers, probabilities
 
     def _inputs(self, sentences: Sequence[Sequence[str]]) -> dict[str, NDArray[Any]]:
@@ -139,27 +171,10 @@ class Session:
         for column, forms in enumerate(sentences):
             words[: lengths[column], column] = self._description.words.numbers(forms)
         inputs: dict[str, NDArray[Any]] = {"words": words, "lengths": lengths}
-        if self._description.characters is not None:
+        if self._word_reader is not None:
             different, places = different_words(sentences, nodes)
-            inputs |= {"spelled": self._read(self._description.characters.spell(different)), "spellings": places.T}
+            inputs |= {"spelled": self._word_reader.read(different), "spellings": places.T}
         return inputs
-
-    def _read(self, words: Spellings) -> NDArray[np.float32]:
-        """[words, width] what their characters say."""
-        order = np.argsort(words.lengths, kind="stable")
-        parts = np.split(order, np.searchsorted(words.lengths[order], WORD_LENGTHS, side="right"))
-        read = []
-        for rows in filter(len, parts):
-            own = words.take(rows)
-            given = {"characters": np.ascontiguousarray(own.characters.T), "character_counts": own.lengths}
-            read.append(self._spelling_graph.run(["spelled"], given)[0])
-        found = np.empty((len(order), read[0].shape[1]), np.float32)
-        found[order] = np.concatenate(read)
-        return found
-
-    def _by_sentence(self, pairs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Scores of pairs as [batch, N, N]."""
-        return pairs if self._is_factored else pairs.transpose(1, 0, 2)
 
     def _add_other_scores(self, flat: NDArray[np.float32], layout: ScoreLayout, found: dict[str, Any]) -> None:
         """Puts the scores that are not of arcs in their places in ScoreLayout rows."""
@@ -170,7 +185,7 @@ class Session:
         if self._system.has_no_arc:
             flat[:, layout.reduce(0) : layout.reduce(nodes)] = 0  # no system has both
             no_arc = flat[:, layout.no_arc(0, 0) :].reshape(len(flat), nodes, nodes)
-            no_arc[:] = self._by_sentence(found["no_arc"])
+            no_arc[:] = found["no_arc"]
 
     def _get(self) -> Any:
         """The main graph, ready in this process: onnxruntime's threads do not survive a fork."""
@@ -180,21 +195,23 @@ class Session:
 
     def _load(self, package: Package) -> None:
         self._graph = open_graph(package.graph, self._name)
-        self._spelling_graph = open_graph(package.spelling_graph, self._name) if package.spelling_graph else None
+        if self._description.characters is not None:
+            self._word_reader = WordReader(open_graph(package.spelling_graph, self._name), self._description.characters)
         self._relation_graph = open_graph(package.relation_graph, self._name) if package.relation_graph else None
         self._owner = os.getpid()
 
-    def _try_out(self) -> None:
-        """Parses a few words, to find out now whether the graphs are what the description says."""
-        names = {output.name for output in self._graph.get_outputs()}
-        wanted = {*self._outputs, *(("arcs",) if self._is_factored else ("best", "total"))}
-        if missing := wanted - names:
-            raise LongarcError(f"{self._name}: the graph does not give {', '.join(sorted(missing))}")
+    def _try_out(self, package: Package) -> None:
+        """Loads the graphs and parses a few words, to find out now whether they are what the description says."""
         last_word = self._description.words.forms[-1]
         known = self._description.characters
         last_character = known.characters[-1] if known is not None and known.characters else "a"
-        heads = np.array([[-1, 2, 0], [-1, 0, -1]])
+        heads = np.array([[NO_HEAD, 2, 0], [NO_HEAD, 0, NO_HEAD]])
         try:
+            self._load(package)
+            names = {output.name for output in self._graph.get_outputs()}
+            wanted = {*self._outputs, *(("arcs",) if self._is_factored else ("best", "total"))}
+            if missing := wanted - names:
+                raise LongarcError(f"{self._name}: the graph does not give {', '.join(sorted(missing))}")
             found = self.run([["", last_word], [last_character]], totals=True)
             numbers, _ = self.relations(found, heads)
         except LongarcError:

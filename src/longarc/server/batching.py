@@ -2,7 +2,7 @@
 
 A batch begins with the next sentence of the request whose turn it is, so that a sentence does not wait for someone
 else's book, and is filled with the waiting sentences, of whatever request, that are nearest to it in length: the
-network is fastest with sentences of one length. The queue is bounded, a request that nobody waits for any more is
+parser is fastest with sentences of one length. The queue is bounded, a request that nobody waits for any more is
 dropped, and closing finishes what was accepted.
 """
 
@@ -26,8 +26,6 @@ from longarc.server.problem import Problem
 
 BATCH_WORDS = 600
 """Words in a batch, unless one sentence has more."""
-FEW_SENTENCES = 12
-"""The network is slow with fewer sentences at once: to them, others are added that are less like them in length."""
 ENOUGH_WORDS = 2_000
 """Words that are not kept waiting for more."""
 MOST_MOMENTS = 10
@@ -160,22 +158,22 @@ class Batcher:
         first = job.next
         batch: list[Place] = []
         self._add(batch, job, first)
-        length = len(job.sentences[first])
+        length = words = len(job.sentences[first])
         by_length = self._waiting[job.kind]
         for near in sorted(by_length, key=lambda other: (abs(other - length), other)):
-            longest = max(near, length)
-            if abs(near - length) > (length // 8 if len(batch) >= FEW_SENTENCES else 2 + length // 2):
+            if abs(near - length) > 2 + length // 2:
                 break
-            while by_length[near] and longest * (len(batch) + 1) <= BATCH_WORDS:
+            while by_length[near] and words + near <= BATCH_WORDS:
                 other, index = by_length[near].popleft()
                 if not other.taken[index] and not other.is_over():
                     self._add(batch, other, index)
+                    words += near
             if not by_length[near]:
                 del by_length[near]
         if job.next < len(job.sentences):
             self._turns.append(job)
         self._turns = deque(waiting for waiting in self._turns if waiting.next < len(waiting.sentences))
-        self._count(-sum(len(owner.sentences[index]) for owner, index in batch))
+        self._count(-words)
         return batch
 
     def _add(self, batch: list[Place], job: Job, index: int) -> None:
