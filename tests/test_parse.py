@@ -29,7 +29,7 @@ from longarc.data.vocabulary import TAG_COLUMNS  # noqa: E402
 from longarc.decoding.beam import parse_with_beam  # noqa: E402
 from longarc.decoding.greedy import parse_greedily  # noqa: E402
 from longarc.errors import LongarcError  # noqa: E402
-from longarc.model.export import with_small_words  # noqa: E402
+from longarc.model.shrink import with_narrow_inputs, with_small_words  # noqa: E402
 from longarc.runtime import parser as parser_module  # noqa: E402
 from longarc.runtime.package import Package, read_package, write_package  # noqa: E402
 from longarc.runtime.parser import Parser, load  # noqa: E402
@@ -38,6 +38,7 @@ from longarc.training.configuration import Configuration  # noqa: E402
 from longarc.training.examples import make_batch  # noqa: E402
 from longarc.training.package import Origin, load_trained, make_int8, make_package, model_card  # noqa: E402
 from longarc.training.prepare import Prepared, prepare  # noqa: E402
+from longarc.training.run import write_models  # noqa: E402
 from longarc.transitions import SYSTEMS  # noqa: E402
 from longarc.transitions.system import ScoreLayout  # noqa: E402
 from longarc.trees.structure import is_tree  # noqa: E402
@@ -89,7 +90,7 @@ def packaged(prepared: Prepared) -> Package:
     return make_package(prepared, model_card("test", prepared.configuration, {}, Origin()))
 
 
-SPELLED = {"spelling_size": 4, "character_dimensions": 3, "tagger_layers": 1}
+SPELLED = {"spelling_size": 4, "character_dimensions": 3, "tagger_layers": 1, "lstm_inputs": 10}
 FACTORED = {"relation_dimensions": 7, "fine_tags": True, "features": True}
 
 
@@ -164,7 +165,8 @@ def test_groups_of_like_length_have_every_sentence_once(lengths: list[int], few:
 def test_training_ends_with_models_that_know_what_they_are(folder: Path) -> None:
     for name, precision in (("toy", "float32"), ("toy-int8", "int8")):
         card = read_package(folder / "toy" / f"{name}.longarc").card
-        assert (card["precision"], card["licence"], card["treebank"]) == (precision, "CC0", "toy")
+        assert (card["licence"], card["treebank"]) == ("CC0", "toy")
+        assert card["precision"].startswith(precision)
         assert card["scores"]["dev_las"] > 95
         assert card["command"].startswith("longarc")
     assert (folder / "toy" / "toy-int8.longarc").stat().st_size < (folder / "toy" / "toy.longarc").stat().st_size
@@ -198,7 +200,34 @@ def test_a_finished_training_can_be_packaged_again(folder: Path) -> None:
     first = read_package(folder / "toy" / "toy.longarc")
     again = packaged(load_trained(folder / "toy"))
     assert again.graph == first.graph
-    assert make_int8(again).graph == read_package(folder / "toy" / "toy-int8.longarc").graph
+    small = read_package(folder / "toy" / "toy-int8.longarc")
+    assert make_int8(again, narrow="narrow" in small.card["precision"]).graph == small.graph
+
+
+def test_narrow_inputs_change_no_more_than_their_rank_takes_away(folder: Path) -> None:
+    package = read_package(folder / "toy" / "toy.longarc")
+    sentences = [["the", "dog", "sees", "the", "cat"], ["the", "old", "bird", "hears", "the", "child", "today"]]
+
+    def scores(share: float) -> Any:
+        graph = with_narrow_inputs(package.graph, share)
+        assert graph != package.graph
+        return Parser(replace(package, graph=graph), threads=1)._session.run(sentences, totals=False).scores
+
+    whole = Parser(package, threads=1)._session.run(sentences, totals=False).scores
+    np.testing.assert_allclose(scores(1.0), whole, rtol=1e-3, atol=1e-3)
+    differences = [np.abs(scores(share) - whole).mean() for share in (0.8, 0.4, 0.1)]
+    assert differences == sorted(differences)
+    assert make_int8(package, narrow=True).graph_bytes < make_int8(package).graph_bytes
+
+
+def test_what_costs_too_much_accuracy_is_not_made_narrow(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev = read_all(folder / "dev.conllu")
+    for most_lost, precision in ((100.0, "int8, narrow"), (-100.0, "int8")):
+        monkeypatch.setattr("longarc.training.run.MOST_LOST", most_lost)
+        written = dict(write_models(load_trained(folder / "toy"), tmp_path, dev, {}, Origin(), quantize=True))
+        assert [package.card["precision"] for package in written.values()] == ["float32", precision]
 
 
 ODD_INPUT = "\r\n".join(

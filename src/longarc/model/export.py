@@ -7,9 +7,6 @@ for more than one head at a time: memory grows with the square of the sentence, 
 
 from __future__ import annotations
 
-import logging
-import tempfile
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +14,6 @@ import onnx
 import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from longarc.model.biaffine import Biaffine
 from longarc.model.bilstm import BiLSTM
@@ -65,7 +61,9 @@ class GraphWriter:
 
     def bilstm(self, x: str, lengths: str, bilstm: BiLSTM) -> str:
         """[N, batch, inputs] to [N, batch, 2 · size]."""
-        for both in bilstm.layers():
+        for narrow, both in zip(bilstm.maps, bilstm.layers(), strict=True):
+            if isinstance(narrow, torch.nn.Linear):
+                x = self.add("MatMul", x, self.constant(narrow.weight.T))
             y, _ = self._lstm(x, lengths, both)
             y = self.add("Transpose", y, perm=[0, 2, 1, 3])
             x = self.add("Reshape", y, self.shape(0, 0, 2 * both[0].hidden_size))
@@ -249,48 +247,6 @@ def export_tokenizer(network: TokenizerNetwork) -> bytes:
         ],
         [("labels", TensorProto.INT64, shape)],
     )
-
-
-def with_small_words(graph: bytes, count: int) -> bytes:
-    """The same graph with the first `count` words only, their vectors in 8 bits, each with a scale of its own."""
-    model = onnx.load_from_string(graph)
-    place, gather = next((i, node) for i, node in enumerate(model.graph.node) if "words" in node.input)
-    table = next(tensor for tensor in model.graph.initializer if tensor.name == gather.input[0])
-    vectors = numpy_helper.to_array(table)[:count]
-    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-6) / 127
-    table.CopyFrom(numpy_helper.from_array(np.round(vectors / scales).astype(np.int8), table.name))
-    model.graph.initializer.append(numpy_helper.from_array(scales.astype(np.float32), "word_scales"))
-    del model.graph.node[place]
-    for number, node in enumerate(
-        [
-            helper.make_node("Gather", [table.name, "words"], ["small_words"], axis=0),
-            helper.make_node("Cast", ["small_words"], ["plain_words"], to=TensorProto.FLOAT),
-            helper.make_node("Gather", ["word_scales", "words"], ["scales_of_words"], axis=0),
-            helper.make_node("Mul", ["plain_words", "scales_of_words"], list(gather.output)),
-        ]
-    ):
-        model.graph.node.insert(place + number, node)
-    onnx.checker.check_model(model)
-    return bytes(model.SerializeToString())
-
-
-def quantized(graph: bytes) -> bytes:
-    """The same graph with the weights of LSTMs and matrix products in 8 bits."""
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "float.onnx", Path(folder) / "int8.onnx"
-        source.write_bytes(graph)
-        logging.disable(logging.WARNING)  # its advice to preprocess the graph first
-        try:
-            quantize_dynamic(
-                source,
-                target,
-                op_types_to_quantize=["LSTM", "MatMul"],
-                weight_type=QuantType.QInt8,
-                extra_options={"DefaultTensorType": TensorProto.FLOAT},
-            )
-        finally:
-            logging.disable(logging.NOTSET)
-        return target.read_bytes()
 
 
 def _add_tagger(g: GraphWriter, tagger: Tagger, merged: str, output: str) -> str:
