@@ -98,6 +98,8 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path) -> list[Conte
         model, int8 = folder / f"{folder.name}.longarc", folder / f"{folder.name}-int8.longarc"
         if not int8.exists():
             options = ["--epochs", "1", "--quantize", "--overwrite", "--threads", str(threads), "--out", str(folder)]
+            for dev in sorted(arguments.treebank.glob("dev.conll*"))[:1]:
+                options += ["--dev", str(dev)]
             subprocess.run([LONGARC, "train", str(train), "--preset=paper", *options], check=True, stdout=sys.stderr)
     limit = made(build_limit, arguments.work / "limit.onnx")
     spacy = made(train_spacy, arguments.work / f"{name}-spacy", train)
