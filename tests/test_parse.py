@@ -165,8 +165,7 @@ def test_groups_of_like_length_have_every_sentence_once(lengths: list[int], few:
 def test_training_ends_with_models_that_know_what_they_are(folder: Path) -> None:
     for name, precision in (("toy", "float32"), ("toy-int8", "int8")):
         card = read_package(folder / "toy" / f"{name}.longarc").card
-        assert (card["licence"], card["treebank"]) == ("CC0", "toy")
-        assert card["precision"].startswith(precision)
+        assert (card["precision"], card["licence"], card["treebank"]) == (precision, "CC0", "toy")
         assert card["scores"]["dev_las"] > 95
         assert card["command"].startswith("longarc")
     assert (folder / "toy" / "toy-int8.longarc").stat().st_size < (folder / "toy" / "toy.longarc").stat().st_size
@@ -201,7 +200,7 @@ def test_a_finished_training_can_be_packaged_again(folder: Path) -> None:
     again = packaged(load_trained(folder / "toy"))
     assert again.graph == first.graph
     small = read_package(folder / "toy" / "toy-int8.longarc")
-    assert make_int8(again, narrow="narrow" in small.card["precision"]).graph == small.graph
+    assert make_int8(again, inputs=small.card.get("lstm_inputs", 1.0)).graph == small.graph
 
 
 def test_narrow_inputs_change_no_more_than_their_rank_takes_away(folder: Path) -> None:
@@ -217,17 +216,17 @@ def test_narrow_inputs_change_no_more_than_their_rank_takes_away(folder: Path) -
     np.testing.assert_allclose(scores(1.0), whole, rtol=1e-3, atol=1e-3)
     differences = [np.abs(scores(share) - whole).mean() for share in (0.8, 0.4, 0.1)]
     assert differences == sorted(differences)
-    assert make_int8(package, narrow=True).graph_bytes < make_int8(package).graph_bytes
+    assert make_int8(package, inputs=0.25).graph_bytes < make_int8(package).graph_bytes
 
 
 def test_what_costs_too_much_accuracy_is_not_made_narrow(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dev = read_all(folder / "dev.conllu")
-    for most_lost, precision in ((100.0, "int8, narrow"), (-100.0, "int8")):
+    for most_lost, inputs in ((100.0, 0.25), (-100.0, None)):
         monkeypatch.setattr("longarc.training.run.MOST_LOST", most_lost)
         written = dict(write_models(load_trained(folder / "toy"), tmp_path, dev, {}, Origin(), quantize=True))
-        assert [package.card["precision"] for package in written.values()] == ["float32", precision]
+        assert [package.card.get("lstm_inputs") for package in written.values()] == [None, inputs]
 
 
 ODD_INPUT = "\r\n".join(

@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-NARROW = 0.4
-"""The share of an LSTM's inputs that is left when they are made narrow."""
 
-
-def with_narrow_inputs(graph: bytes, share: float = NARROW) -> bytes:
-    """The same graph in which LSTMs that read other LSTMs do so through fewer dimensions.
+def with_narrow_inputs(graph: bytes, share: float) -> bytes:
+    """The same graph in which LSTMs that read other LSTMs do so through fewer dimensions, `share` of those they had.
 
     Their input weights W are replaced by the nearest product A B of less than full rank (Eckart & Young 1936), which
     takes fewer multiplications: B becomes a matrix product before the LSTM. Trained weights are near to such a product.

@@ -87,16 +87,17 @@ def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
     return package
 
 
-def make_int8(package: Package, most_words: int = 0, *, narrow: bool = False) -> Package:
+def make_int8(package: Package, most_words: int = 0, inputs: float = 1.0) -> Package:
     """The same model with 8-bit weights, and with no more than `most_words` words (0: all): those of the training data
-    come first, then the vectors' most frequent ones. `narrow`: faster, and less exact; see `with_narrow_inputs`."""
+    come first, then the vectors' most frequent ones. `inputs`: how much LSTMs that read others keep of their inputs; with
+    less, the model is faster and less exact."""
     words = package.description.words
     kept = min(most_words or len(words), len(words))
     description = replace(package.description, words=Words(words.forms[:kept], min(words.trained, kept)))
     whole = with_small_words(package.graph, kept)
-    graph = with_narrow_inputs(whole) if narrow else whole
+    graph = with_narrow_inputs(whole, inputs) if inputs < 1 else whole
     relations = quantized(package.relation_graph) if package.relation_graph else b""
-    card = {**package.card, "precision": "int8" if graph == whole else "int8, narrow"}
+    card = {**package.card, "precision": "int8", **({} if graph == whole else {"lstm_inputs": inputs})}
     # The graphs that read characters are small, and reading a little better is worth more than making them smaller.
     small = Package(quantized(graph), package.spelling_graph, relations, package.tokenizer_graph, description, card)
     small.card["bytes"] = small.graph_bytes
