@@ -89,8 +89,8 @@ def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
 
 def make_int8(package: Package, most_words: int = 0, inputs: float = 1.0) -> Package:
     """The same model with 8-bit weights, and with no more than `most_words` words (0: all): those of the training data
-    come first, then the vectors' most frequent ones. `inputs`: how much LSTMs that read others keep of their inputs; with
-    less, the model is faster and less exact."""
+    come first, then the vectors' most frequent ones. `inputs`: how much LSTMs that read others keep of their inputs;
+    with less, the model is faster and less exact."""
     words = package.description.words
     kept = min(most_words or len(words), len(words))
     description = replace(package.description, words=Words(words.forms[:kept], min(words.trained, kept)))
