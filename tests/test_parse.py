@@ -90,7 +90,7 @@ def packaged(prepared: Prepared) -> Package:
     return make_package(prepared, model_card("test", prepared.configuration, {}, Origin()))
 
 
-SPELLED = {"spelling_size": 4, "character_dimensions": 3, "tagger_layers": 1, "lstm_inputs": 10}
+SPELLED = {"spelling_size": 4, "character_dimensions": 3, "tagger_layers": 1}
 FACTORED = {"relation_dimensions": 7, "fine_tags": True, "features": True}
 
 

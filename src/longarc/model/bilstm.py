@@ -30,22 +30,13 @@ class SharedDropout(nn.Module):
 
 
 class BiLSTM(nn.Module):
-    """Several layers, each reading both directions of the one below, with dropout on what each reads.
+    """Several layers, each reading both directions of the one below, with dropout on what each reads."""
 
-    `most_inputs`: where a layer would read more dimensions, a linear map gives it so many; 0 lets it read all.
-    """
-
-    def __init__(self, inputs: int, size: int, layers: int, dropout: float = 0.0, most_inputs: int = 0) -> None:
+    def __init__(self, inputs: int, size: int, layers: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.dropout = SharedDropout(dropout)
         self.input_size = inputs
-        read = [inputs] + [2 * size] * (layers - 1)
-        widths = [min(width, most_inputs or width) for width in read]
-        self.maps = nn.ModuleList(
-            nn.Identity() if width == whole else nn.Linear(whole, width, bias=False)
-            for whole, width in zip(read, widths, strict=True)
-        )
-        """What each layer's inputs go through"""
+        widths = [inputs] + [2 * size] * (layers - 1)
         self.forwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
         self.backwards = nn.ModuleList(nn.LSTM(width, size) for width in widths)
         for pair in self.layers():
@@ -60,8 +51,8 @@ class BiLSTM(nn.Module):
 
     def forward(self, x: Tensor, reversal: Tensor) -> Tensor:
         """x: [N, batch, inputs]; reversal: see `reversal_of`. Gives [N, batch, 2 · size]."""
-        for narrow, (forwards, backwards) in zip(self.maps, self.layers(), strict=True):
-            x = narrow(self.dropout(x))
+        for forwards, backwards in self.layers():
+            x = self.dropout(x)
             there, _ = forwards(x)
             back, _ = backwards(reverse(x, reversal))
             x = torch.cat([there, reverse(back, reversal)], dim=-1)

@@ -61,9 +61,7 @@ class GraphWriter:
 
     def bilstm(self, x: str, lengths: str, bilstm: BiLSTM) -> str:
         """[N, batch, inputs] to [N, batch, 2 · size]."""
-        for narrow, both in zip(bilstm.maps, bilstm.layers(), strict=True):
-            if isinstance(narrow, torch.nn.Linear):
-                x = self.add("MatMul", x, self.constant(narrow.weight.T))
+        for both in bilstm.layers():
             y, _ = self._lstm(x, lengths, both)
             y = self.add("Transpose", y, perm=[0, 2, 1, 3])
             x = self.add("Reshape", y, self.shape(0, 0, 2 * both[0].hidden_size))

@@ -88,18 +88,17 @@ class Network(nn.Module):
             SpellingReader(size.characters, size.character_dimensions, size.spelling_size) if size.characters else None
         )
         word_width = size.word_dimensions + (2 * size.spelling_size if size.characters else 0)
-        self.tagger_lstm = BiLSTM(word_width, size.lstm_size, size.tagger_layers, size.lstm_dropout, size.lstm_inputs)
+        self.tagger_lstm = BiLSTM(word_width, size.lstm_size, size.tagger_layers, size.lstm_dropout)
         self.tagger_merge = nn.Linear(both, size.merge_dimensions)
         self.taggers = nn.ModuleDict({name: Tagger(size, count) for name, count in size.tags.items()})
         below = (word_width if size.parser_reads_words else both) + size.tag_dimensions * len(size.tags)
-        self.parser_lstm = BiLSTM(below, size.lstm_size, size.lstm_layers, size.lstm_dropout, size.lstm_inputs)
+        self.parser_lstm = BiLSTM(below, size.lstm_size, size.lstm_layers, size.lstm_dropout)
         self.scorer = FactoredScorer(size) if size.relation_dimensions else JointScorer(size)
         self.dropout = nn.Dropout(size.dropout)
         for layer in self.modules():
             if isinstance(layer, nn.Linear):
                 normal_(layer.weight.data, layer.in_features**-0.5)
-                if layer.bias is not None:
-                    nn.init.zeros_(layer.bias)
+                nn.init.zeros_(layer.bias)
         merges = [self.tagger_merge, *([self.scorer.merge] if isinstance(self.scorer, JointScorer) else [])]
         for merge in merges:
             normal_(merge.weight.data, (2 / (size.lstm_size + size.merge_dimensions)) ** 0.5)

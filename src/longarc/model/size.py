@@ -25,8 +25,6 @@ class NetworkSize:
     tagger_layers: int = 2
     lstm_layers: int = 2
     lstm_size: int = 400
-    lstm_inputs: int = 0
-    """The most dimensions that a layer of tagger or parser reads; 0: as many as there are"""
     parser_reads_words: bool = False
     tag_dimensions: int = 32
     merge_dimensions: int = 100

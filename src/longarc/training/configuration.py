@@ -48,8 +48,6 @@ class Configuration:
     """Layers of the tagger's BiLSTM where it shall have others than the parser's; 0: as many."""
     lstm_size: int = 400
     """Units per direction, in tagger and parser alike."""
-    lstm_inputs: int = 0
-    """The most dimensions that a BiLSTM layer reads: a linear map makes wider inputs so narrow; 0 lets it read all."""
     parser_input: str = "tagger"
     """What the parser's BiLSTM reads beside tags: tagger (the tagger's BiLSTM, as in the code) or words (as in the
     paper's appendix)."""
@@ -137,7 +135,6 @@ _MAY_BE_ZERO = (
     "vectors_limit",
     "epochs",
     "spelling_size",
-    "lstm_inputs",
     "tagger_layers",
     "tokenizer_steps",
     "relation_dimensions",

@@ -128,7 +128,6 @@ def network_size(configuration: Configuration, vocabularies: Vocabularies) -> Ne
         tagger_layers=configuration.tagger_layers or configuration.lstm_layers,
         lstm_layers=configuration.lstm_layers,
         lstm_size=configuration.lstm_size,
-        lstm_inputs=configuration.lstm_inputs,
         parser_reads_words=configuration.parser_input == "words",
         tag_dimensions=configuration.tag_dimensions,
         merge_dimensions=configuration.merge_dimensions,
