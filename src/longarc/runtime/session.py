@@ -92,7 +92,7 @@ class Session:
         inputs = self._inputs(sentences)
         nodes, batch = inputs["words"].shape
         layout = ScoreLayout(nodes)
-        names = ["arcs"] if self._is_factored else ["best", "total"][: 1 + totals]
+        names = self._arc_scores(totals)
         scores = {name: np.zeros((batch, layout.width(self._system)), np.float32) for name in names}
         found: dict[str, NDArray[Any]] = {
             name: flat[:, : nodes**2].reshape(batch, nodes, nodes) for name, flat in scores.items()
@@ -123,10 +123,9 @@ class Session:
         binding = graph.io_binding()
         for name, value in inputs.items():
             binding.bind_cpu_input(name, np.ascontiguousarray(value))
-        names = [*self._outputs, "arcs"]
         if not self._is_factored:
             binding.bind_cpu_input("with_total", np.array(totals))
-            names[-1:] = ["best", "total"][: 1 + totals]
+        names = [*self._outputs, *self._arc_scores(totals)]
         for name in names:
             if name in targets:
                 target = targets[name]
@@ -140,6 +139,12 @@ class Session:
         if self._is_factored:
             return found
         return {name: value.transpose(1, 0, 2) if name in PAIRS else value for name, value in found.items()}
+
+    def _arc_scores(self, totals: bool) -> list[str]:
+        """The outputs that score arcs."""
+        if self._is_factored:
+            return ["arcs"]
+        return ["best", "total"] if totals else ["best"]
 
     def relations(self, scores: BatchScores, heads: Ints) -> tuple[Ints, NDArray[np.float32] | None]:
         """[batch, N] the best relation of each word to its head [batch, N]; and how probable it is, where that is not
@@ -209,7 +214,7 @@ class Session:
         try:
             self._load(package)
             names = {output.name for output in self._graph.get_outputs()}
-            wanted = {*self._outputs, *(("arcs",) if self._is_factored else ("best", "total"))}
+            wanted = {*self._outputs, *self._arc_scores(totals=True)}
             if missing := wanted - names:
                 raise LongarcError(f"{self._name}: the graph does not give {', '.join(sorted(missing))}")
             found = self.run([["", last_word], [last_character]], totals=True)
