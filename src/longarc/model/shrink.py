@@ -45,11 +45,10 @@ def with_narrow_inputs(graph: bytes, share: float) -> bytes:
 
 
 def _product(weights: NDArray[np.float32], rank: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The two factors. Their inner dimensions are turned at random, so that all carry about as much: in 8 bits, what is
-    much smaller than the rest would be lost."""
+    """The two factors, of about the same size."""
     u, s, v = np.linalg.svd(weights.astype(np.float64), full_matrices=False)
-    turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(rank, rank)))
-    return ((u[:, :rank] * s[:rank]) @ turn).astype(np.float32), (turn.T @ v[:rank]).astype(np.float32)
+    root = np.sqrt(s[:rank])
+    return (u[:, :rank] * root).astype(np.float32), (root[:, None] * v[:rank]).astype(np.float32)
 
 
 def with_small_words(graph: bytes, count: int) -> bytes:
