@@ -13,11 +13,11 @@ measured time. Errors must be 0, and the ratio of the throughputs at least 0.8.
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
 import os
 import platform
 import re
+import socket
 import statistics
 import subprocess
 import sys
@@ -34,7 +34,6 @@ from urllib.parse import urlencode
 LONGARC = [sys.executable, "-c", "from longarc.cli.main import run; run()"]
 ABOUT = re.compile(r"\A(# (generator|udpipe_model\w*) = .*\n)+")
 """What the server says of itself before the first sentence."""
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 @dataclass
@@ -155,29 +154,25 @@ def time_parse(arguments: argparse.Namespace, source: Path, output: Path) -> flo
 def run_load(port: int, requests: list[str], clients: int) -> Load:
     """Sends all requests by so many clients at once."""
     load = Load(0.0)
-    bodies = [urlencode({"data": text, "tagger": "", "parser": ""}) for text in requests]
-    waiting = list(enumerate(bodies))[::-1]
+    waiting = list(enumerate(map(http_request, requests)))[::-1]
     contents: dict[int, bytes] = {}
 
     def client() -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
-        while True:
-            try:
-                number, body = waiting.pop()
-            except IndexError:
-                return
-            begun = time.perf_counter()
-            try:
-                connection.request("POST", "/process", body, FORM)
-                response = connection.getresponse()
-                content = response.read()
-                if response.status != 200:
-                    raise OSError(f"{response.status}: {content[:200]!r}")
+        with socket.create_connection(("127.0.0.1", port), timeout=600) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while waiting:
+                try:
+                    number, request = waiting.pop()
+                except IndexError:  # someone else was faster
+                    return
+                begun = time.perf_counter()
+                try:
+                    connection.sendall(request)
+                    contents[number] = receive_answer(connection)
+                except (OSError, ValueError) as error:
+                    load.errors.append(f"request {number}: {error}")
+                    return
                 load.latencies.append(time.perf_counter() - begun)
-                contents[number] = content
-            except (OSError, http.client.HTTPException) as error:
-                load.errors.append(f"request {number}: {error}")
-                connection.close()
 
     workers = [threading.Thread(target=client) for _ in range(clients)]
     begun = time.perf_counter()
@@ -189,6 +184,33 @@ def run_load(port: int, requests: list[str], clients: int) -> Load:
     for number, content in contents.items():
         load.answers[number] = ABOUT.sub("", json.loads(content)["result"])
     return load
+
+
+def http_request(text: str) -> bytes:
+    """What a client sends, as a whole."""
+    body = urlencode({"data": text, "tagger": "", "parser": ""})
+    head = ["POST /process HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/x-www-form-urlencoded"]
+    return "\r\n".join([*head, f"Content-Length: {len(body)}", "", body]).encode()
+
+
+def receive_answer(connection: socket.socket) -> bytes:
+    """The body of an answer; with little work, which would be taken from the server."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += receive(connection)
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+    if length is None or not head.startswith(b"HTTP/1.1 200"):
+        raise ValueError(f"answered {head[:200]!r}")
+    while len(body) < int(length[1]):
+        body += receive(connection)
+    return body
+
+
+def receive(connection: socket.socket) -> bytes:
+    if not (part := connection.recv(1 << 20)):
+        raise OSError("the server closed the connection")
+    return part
 
 
 if __name__ == "__main__":
