@@ -24,7 +24,7 @@ from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
 from longarc.server.problem import Problem
 
-BATCH_WORDS = 900
+BATCH_WORDS = 600
 """Words in a batch, unless one sentence has more."""
 ENOUGH_WORDS = 2_000
 """Words that are not kept waiting for more."""
