@@ -132,6 +132,40 @@ def test_another_model_gives_other_trees(page: Any) -> None:
     assert "of 14 transitions" in page.inner_text(".panel:nth-child(2) .count")
 
 
+def test_what_comes_late_is_dropped(page: Any) -> None:
+    parse(page)
+    held: list[Any] = []
+    page.route("**/api/steps", lambda route: held.append(route))
+    page.get_by_role("button", name="Step through sentence 1").click()
+    wait_for(page, held, 1)
+    page.route("**/api/parse", lambda route: held.append(route))
+    page.fill("#input", "the dog sleeps .")
+    page.keyboard.press("Control+Enter")
+    wait_for(page, held, 2)
+    page.fill("#input", TEXT)
+    page.select_option("#model", "other")
+    wait_for(page, held, 3)
+    playwright.expect(page.locator("#results[inert]")).to_have_count(1)
+    for late in (2, 1, 0):
+        with page.expect_response(held[late].request.url):
+            held[late].continue_()
+    playwright.expect(page.locator("#results[inert]")).to_have_count(0)
+    playwright.expect(page.locator("article.tree svg")).to_have_count(2)
+    page.get_by_role("button", name="Copy sentence 2 as JSON").click()
+    playwright.expect(page.locator("#toast")).to_have_text("JSON copied")
+    assert json.loads(clipboard(page))["model"] == "other"
+    assert page.locator("#stepper").is_hidden()
+
+
+def wait_for(page: Any, held: list[Any], requests: int) -> None:
+    """Until the page has asked so often."""
+    for _ in range(WAIT // 20):
+        if len(held) == requests:
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError(f"{len(held)} requests instead of {requests}")
+
+
 def counts(page: Any) -> list[str]:
     return [text.split(" of ")[0] for text in page.locator(".panel .count").all_inner_texts()]
 

@@ -12,6 +12,8 @@ const [input, model] = [element("input"), element("model")];
 
 let limits = null;
 let result = null; // the server's answer, with the text that it answers
+let newest = 0; // numbers the parses, and drawing the drawings: what an older one brings is dropped
+let drawing = 0;
 let drawn = 0;
 let stepping = 0; // the number of the sentence in the stepper
 
@@ -96,8 +98,8 @@ async function parse() {
     input.focus();
     return false;
   }
-  element("parse").disabled = true;
-  document.body.classList.add("busy");
+  const mine = ++newest;
+  showBusy(true);
   try {
     if (limits === null) await loadModels(model.value);
     const bytes = new Blob([text]).size;
@@ -107,19 +109,27 @@ async function parse() {
         hint: "longarc parse takes files of any size." });
       return false;
     }
-    result = { text, ...(await ask("api/parse", { ...request(text), model: model.value, probabilities: true })) };
+    const answer = await ask("api/parse", { ...request(text), model: model.value, probabilities: true });
+    if (mine !== newest) return false;
+    result = { text, ...answer };
+    stepper.isOpen && stepper.close();
+    stepping = 0;
+    await showResult();
   } catch (failure) {
-    complain(failure);
+    if (mine === newest) complain(failure);
     return false;
   } finally {
-    element("parse").disabled = false;
-    document.body.classList.remove("busy");
+    if (mine === newest) showBusy(false);
   }
-  stepper.isOpen && stepper.close();
-  stepping = 0;
-  await showResult();
   remember();
   return true;
+}
+
+/** Trees that are about to be replaced cannot be worked with. */
+function showBusy(busy) {
+  element("parse").disabled = busy;
+  element("results").inert = busy;
+  document.body.classList.toggle("busy", busy);
 }
 
 async function showResult() {
@@ -136,14 +146,17 @@ async function showResult() {
 
 /** Draws the next trees. */
 async function showMore() {
+  const mine = ++drawing;
   const next = result.sentences.slice(drawn, drawn + AT_ONCE);
   try {
     const pictures = await draw(next, "svg");
+    if (mine !== drawing) return;
     next.forEach((sentence, index) => {
       element("trees").append(article(sentence, drawn + index + 1, pictures[index].svg));
     });
     drawn += next.length;
   } catch (failure) {
+    if (mine !== drawing) return;
     complain(failure);
   }
   element("more").hidden = drawn >= result.sentences.length;
@@ -261,6 +274,7 @@ async function step(number, where = {}) {
     return;
   }
   const answer = await ask("api/steps", { conllu: sentence.conllu, model: result.model });
+  if (!place.isConnected) return; // other trees have come meanwhile
   stepping = number;
   stepper.opener = place.querySelector(".actions .primary");
   stepper.open(answer, place, where);
