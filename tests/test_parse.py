@@ -11,6 +11,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -152,14 +153,18 @@ def test_words_are_remembered_as_they_were_read(tmp_path: Path, monkeypatch: pyt
         assert len(forgetful._numbers) <= 3
 
 
-@given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=30), few=st.integers(1, 5))
-def test_groups_of_like_length_have_every_sentence_once(lengths: list[int], few: int) -> None:
-    groups = groups_of_like_length(np.array(lengths), few, padding=0.25)
-    assert sorted(index for group in groups for index in group.tolist()) == list(range(len(lengths)))
-    for group in groups:
-        own = sorted(lengths[index] for index in group)
-        assert own[0] >= 0.75 * own[-1] or len(own) <= few
-    assert all(len(group) >= few for group in groups[:-1])
+@given(lengths=st.lists(st.integers(1, 9), min_size=1, max_size=8), cost=st.integers(0, 8))
+def test_groups_of_like_length_cost_the_least(lengths: list[int], cost: int) -> None:
+    def total(groups: list[list[int]]) -> int:
+        return sum(cost + max(group) * len(group) for group in groups)
+
+    groups = [group.tolist() for group in groups_of_like_length(np.array(lengths), cost)]
+    assert sorted(index for group in groups for index in group) == list(range(len(lengths)))
+    ordered = sorted(lengths)
+    last = len(ordered)
+    cuts = [[0, *cut, last] for count in range(last) for cut in combinations(range(1, last), count)]
+    least = min(total([ordered[start:end] for start, end in pairwise(cut)]) for cut in cuts)
+    assert total([[lengths[index] for index in group] for group in groups]) == least
 
 
 def test_training_ends_with_models_that_know_what_they_are(folder: Path) -> None:

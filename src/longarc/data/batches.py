@@ -31,16 +31,24 @@ def batches_by_length(lengths: Sequence[int] | NDArray[np.int64], budget: int) -
     return batches
 
 
-def groups_of_like_length(lengths: NDArray[np.integer[Any]], few: int, padding: float) -> list[NDArray[np.int64]]:
-    """Indices of sentences in groups in which none is shorter than the longest by more than the share `padding`, except
-    that a group takes `few` sentences at least while there are any."""
+def groups_of_like_length(lengths: NDArray[np.integer[Any]], group_cost: int) -> list[NDArray[np.int64]]:
+    """Indices of sentences in groups, such that the groups cost the least: the longest × count each, and `group_cost`.
+
+    Sentences of one length are in one group.
+    """
     order = np.argsort(lengths, kind="stable")
-    ordered = np.asarray(lengths)[order]
-    shortest = np.searchsorted(ordered, ordered * (1 - padding))
+    sizes, counts = np.unique(lengths, return_counts=True)
+    ends = [0, *np.cumsum(counts).tolist()]
+    least = [0]  # what the sentences of the first so many sizes cost
+    first_sizes = []  # of the group that ends with each size
+    for last, size in enumerate(sizes.tolist()):
+        costs = [least[first] + size * (ends[last + 1] - ends[first]) for first in range(last + 1)]
+        least.append(min(costs) + group_cost)
+        first_sizes.append(costs.index(min(costs)))
     groups = []
-    end = len(order)
+    end = len(sizes)
     while end > 0:
-        start = max(0, min(int(shortest[end - 1]), end - few))
-        groups.append(order[start:end])
+        start = first_sizes[end - 1]
+        groups.append(order[ends[start] : ends[end]])
         end = start
     return groups

@@ -21,10 +21,9 @@ from longarc.runtime.words import WordReader
 from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreLayout
 
-FEW_SENTENCES = 4
-MOST_PADDING = 0.06
-"""Sentences of a batch go through the network in groups of like length: it takes as long for each of them as for the
-longest, and needs no more than a few at once to be fast. The search, which is quick, takes the whole batch."""
+GROUP_COST = 5
+"""Sentences of a batch go through the network in groups of like length, since it takes as long for each of them as for
+the longest. A group takes the time of so many words, whatever is in it. The search takes the whole batch."""
 ARCS_AT_ONCE = 512
 """Arcs whose relations are found together: each takes the memory of a vector for every relation."""
 PAIRS = frozenset(["arcs", "best", "total", "relations", "no_arc"])
@@ -101,7 +100,7 @@ class Session:
             # They are written where they will be searched: for those of a long sentence there is no room twice.
             found |= self._run_graph(inputs, totals, found)
         else:
-            for rows in groups_of_like_length(inputs["lengths"], FEW_SENTENCES, MOST_PADDING):
+            for rows in groups_of_like_length(inputs["lengths"], GROUP_COST):
                 for name, part in self._run_graph(_of_group(inputs, rows), totals).items():
                     axes = 2 if name in PAIRS else 1
                     if name not in found:
