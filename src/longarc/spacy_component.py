@@ -20,7 +20,7 @@ from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 from spacy.tokens import Doc, Token
 from spacy.util import minibatch, raise_error
 
-from longarc.data.sentence import FEATS, UPOS, XPOS, Sentence
+from longarc.data.sentence import FEATS, NOT_IN_A_FORM, UPOS, XPOS, Sentence
 from longarc.errors import LongarcError
 from longarc.runtime.package import Package, package_bytes, read_package, write_package
 from longarc.runtime.parsed import ParsedSentence
@@ -101,7 +101,7 @@ class Plan:
 
     def sentences(self, doc: Doc) -> list[Sentence]:
         """The sentences that have words, for the parser."""
-        forms = [token.text for token in doc]
+        forms = [NOT_IN_A_FORM.sub(" ", token.text) for token in doc]
         return [Sentence.from_forms([forms[index] for index in words.tolist()]) for words in self.words]
 
     def heads_of_spaces(self) -> NDArray[np.int64]:

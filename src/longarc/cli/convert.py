@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.inputs import Encoding, SkipInvalid, is_jsonl, read_sentences, with_progress
+from longarc.cli.inputs import Encoding, OutputEncoding, SkipInvalid, is_jsonl, read_sentences, with_progress
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ def convert(
         bool, typer.Option("--deprojectivize", help="Lower the arcs that the relations mark as lifted.")
     ] = False,
     encoding: Encoding = "utf-8",
-    output_encoding: Annotated[
-        str | None, typer.Option(help="The output's encoding; that of the input unless given. JSON is UTF-8.")
-    ] = None,
+    output_encoding: OutputEncoding = None,
     skip_invalid: SkipInvalid = False,
 ) -> None:
     """Convert a treebank; what both formats have comes over unchanged, byte for byte within one format."""

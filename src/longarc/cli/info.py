@@ -24,14 +24,15 @@ def info(
         typer.echo(json.dumps(package.card, ensure_ascii=False, indent=2))
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(show_header=False, title=str(path), title_justify="left")
+    table = Table(show_header=False, title=escape(str(path)), title_justify="left")
     for key, value in package.card.items():
         if isinstance(value, dict):
             value = "\n".join(f"{name}: {item}" for name, item in value.items())
         if value not in ("", None):
-            table.add_row(key, str(value))
+            table.add_row(escape(key), escape(str(value)))
     table.add_row("words known", f"{len(package.description.words):,}")
-    table.add_row("relations", " ".join(package.description.relations.names))
+    table.add_row("relations", escape(" ".join(package.description.relations.names)))
     Console().print(table)

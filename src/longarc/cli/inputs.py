@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 import threading
 import time
@@ -11,11 +12,34 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from longarc.errors import LongarcError
+
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
     from longarc.errors import InputError
 
-Encoding = Annotated[str, typer.Option(help="The files' encoding, such as latin-1 for old treebanks.")]
+
+def _known_encoding(name: str | None) -> str | None:
+    """Refuses what is no encoding of text. A mark at the start of a file is kept by all readers of UTF-8."""
+    if name is None:
+        return None
+    try:
+        "a".encode(name)
+        found = codecs.lookup(name).name
+    except (LookupError, UnicodeError):
+        raise LongarcError(f"unknown encoding {name!r}", "Try utf-8, latin-1, cp1252 or koi8-r.") from None
+    return "utf-8" if found == "utf-8-sig" else name
+
+
+Encoding = Annotated[
+    str, typer.Option(callback=_known_encoding, help="The files' encoding, such as latin-1 for old treebanks.")
+]
+OutputEncoding = Annotated[
+    str | None,
+    typer.Option(
+        callback=_known_encoding, help="The output's encoding; that of the input unless given. JSON is UTF-8."
+    ),
+]
 SkipInvalid = Annotated[
     bool,
     typer.Option("--skip-invalid", help="Report sentences that are not well formed and go on without them."),
@@ -29,10 +53,15 @@ def complain(error: InputError) -> None:
     typer.echo(f"longarc: skipped: {error.message}", err=True)
 
 
+def suffix_of(path: str) -> str:
+    """The suffix that tells a file's format, in small letters."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    return next((suffix for suffix in reversed(suffixes) if suffix not in (".gz", ".xz")), "")
+
+
 def is_jsonl(path: str) -> bool:
     """Whether a file holds JSON lines, by its name."""
-    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in (".gz", ".xz")]
-    return bool(suffixes) and suffixes[-1] in (".jsonl", ".ndjson")
+    return suffix_of(path) in (".jsonl", ".ndjson")
 
 
 def read_sentences(

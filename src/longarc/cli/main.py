@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import io
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -29,6 +32,9 @@ COMMANDS = {
     "experiment": "Train and measure systems on treebanks, and write a report.",
 }
 """Each command is a function of its own name in a module of that name; the line is for the list of commands."""
+
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a full or broken disk says."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -70,6 +76,7 @@ def make_app(commands: list[str], *, listed: bool = False) -> typer.Typer:
 
 def run() -> None:
     """Runs the command line. A user's mistake ends with a message and status 2; a bug keeps its traceback."""
+    _prepare_process()
     wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
     # Only the command that was asked for is imported: the list of all of them has to come at once.
     if wanted in COMMANDS:
@@ -82,6 +89,28 @@ def run() -> None:
         typer.echo(f"longarc: {error}", err=True)
         sys.exit(2)
     except BrokenPipeError:
-        # The reader of our output has had enough; nothing more can be said to it, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()  # its reader has had enough
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in CANNOT_WRITE:
+            raise
+        _forget_output()
+        typer.echo(f"longarc: the output cannot be written: {error.strerror}", err=True)
+        sys.exit(2)
+
+
+def _prepare_process() -> None:
+    """A terminal that lacks a character gets another in its place; who is told to stop tidies up first."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+    def stop(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, stop)
+
+
+def _forget_output() -> None:
+    """Nothing more can be said to standard output, not even at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

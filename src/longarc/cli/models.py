@@ -39,21 +39,22 @@ def models(
         typer.echo(json.dumps({"folder": str(user_folder()), "models": listed}, ensure_ascii=False, indent=2))
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table("name", "treebank", "licence", "dev LAS", "size", "where")
     for entry in listed:
         if "damaged" in entry:
-            table.add_row(entry["name"], entry["damaged"], "", "", "", entry["path"])
+            table.add_row(escape(entry["name"]), escape(entry["damaged"]), "", "", "", escape(entry["path"]))
             continue
         las = entry["scores"].get("dev_las") if isinstance(entry["scores"], dict) else None
         table.add_row(
-            entry["name"] + (" (default)" if entry["default"] else ""),
-            str(entry["treebank"]),
-            str(entry["licence"]),
+            escape(entry["name"]) + (" (default)" if entry["default"] else ""),
+            escape(str(entry["treebank"])),
+            escape(str(entry["licence"])),
             f"{las:.2f}" if isinstance(las, float) else "",
             f"{entry['bytes'] / 1e6:.1f} MB",
-            "comes with Longarc" if entry["embedded"] else entry["path"],
+            "comes with Longarc" if entry["embedded"] else escape(entry["path"]),
         )
     if listed:
         Console().print(table)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from longarc.cli.inputs import Encoding, FileProgress, SkipInvalid, complain, is_jsonl
+from longarc.cli.inputs import Encoding, FileProgress, OutputEncoding, SkipInvalid, complain, is_jsonl, suffix_of
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -66,8 +67,11 @@ def parse(
     threads: Annotated[
         int | None, typer.Option(min=1, help="Processor threads; all cores this process may use unless given.")
     ] = None,
-    memory: Annotated[int, typer.Option(min=16, help="Megabytes that a batch may take.")] = 256,
+    memory: Annotated[
+        int, typer.Option(min=16, help="Megabytes for the sentences that are parsed at once, unless one needs more.")
+    ] = 256,
     encoding: Encoding = "utf-8",
+    output_encoding: OutputEncoding = None,
     skip_invalid: SkipInvalid = False,
 ) -> None:
     """Parse text or sentences: predict tags, heads and relations, and leave everything else in the input as it is.
@@ -78,29 +82,103 @@ def parse(
     Prob is the probability of the transition that made a word's arc, with its relation, among all transitions that were
     legal at that point; it says how sure the parser was there and then, not how probable the whole tree is.
     """
-    from longarc.data.conll import encode
     from longarc.data.files import open_output
     from longarc.runtime.parser import load
 
     if text is not None and files:
         raise LongarcError("--text and files exclude each other")
     wanted = output_format or (OutputFormat.tree if text is not None and output == "-" else _format_of(output))
+    if probabilities and wanted in (OutputFormat.tree, OutputFormat.conllx):
+        raise LongarcError(f"--probabilities: {wanted.value} has no place for them", "Use --to conllu or jsonl.")
     parser = load(model, threads=threads, memory=memory, beam=beam)
     inputs = [] if text is not None else files or ["-"]
-    out_encoding = "utf-8" if wanted == OutputFormat.jsonl else encoding
     with open_output(output) as stream, FileProgress(inputs) as progress:
+        out = _Output(stream, wanted, _encoding_of(wanted, encoding, output_encoding))
 
         def parse_all(sentences: Iterable[Sentence]) -> None:
-            for parsed in parser.stream(sentences, keep_tags=keep_tags, probabilities=probabilities):
-                stream.write(encode(_text(parsed, wanted), out_encoding))
+            with closing(parser.stream(sentences, keep_tags=keep_tags, probabilities=probabilities)) as found:
+                for parsed in found:
+                    out.write(parsed)
 
         if text is not None:
-            parse_all(parser.split(text, ranges=ranges))
+            parse_all(_sentences_of(text, parser, input_format, ranges))
         for path in inputs:
             source = _Source(path, parser, input_format, encoding, skip_invalid, ranges)
+            if len(inputs) > 1:
+                source.first_number, source.document = out.sentences + 1, path
             parse_all(source.read(progress))
-            if wanted == OutputFormat.conllu:
-                stream.write(encode(source.tail, out_encoding))
+            out.end_file(source.tail)
+
+
+def _sentences_of(text: str, parser: Parser, format: InputFormat, ranges: bool) -> list[Sentence]:
+    """What --text gives."""
+    from longarc.data.sentence import Sentence
+
+    if re.search("[\ud800-\udfff]", text):
+        raise LongarcError("--text is not valid UTF-8", "Put it into a file and use --encoding.")
+    if format == InputFormat.tokens:
+        return [Sentence.from_forms(forms) for line in text.split("\n") if (forms := line.split())]
+    if format not in (InputFormat.auto, InputFormat.text):
+        raise LongarcError(f"--text is text or tokens, not {format.value}", "Put it into a file, or into a pipe.")
+    return parser.split(text, ranges=ranges)
+
+
+def _encoding_of(wanted: OutputFormat, encoding: str, output_encoding: str | None) -> str:
+    """The output's encoding: CoNLL comes out as it came in, if it can; the rest in UTF-8."""
+    from longarc.data.conll import require_ascii_compatible
+
+    if wanted in (OutputFormat.jsonl, OutputFormat.tree):
+        return "utf-8"
+    if output_encoding is not None:
+        require_ascii_compatible(output_encoding)
+        return output_encoding
+    try:
+        require_ascii_compatible(encoding)
+    except LongarcError:  # text can be in any encoding, columns cannot
+        return "utf-8"
+    return encoding
+
+
+class _Output:
+    """Where parsed sentences go, of one file after the other."""
+
+    def __init__(self, stream: BinaryIO, format: OutputFormat, encoding: str) -> None:
+        self.sentences = 0
+        self._stream = stream
+        self._format = format
+        self._encoding = encoding
+        self._last = ""
+        """What was written last"""
+        self._is_new_file = False
+        """Whether what comes next is of another file"""
+
+    def write(self, parsed: ParsedSentence) -> None:
+        if self._is_new_file:
+            self._is_new_file = False
+            parsed.lead = parsed.lead.removeprefix("\ufeff")
+            if self._format in (OutputFormat.conllu, OutputFormat.conllx):
+                self._put(missing_end(self._last))
+        self._put(_text(parsed, self._format))
+        self.sentences += 1
+
+    def end_file(self, tail: str) -> None:
+        """`tail`: what the file has after its last sentence."""
+        if self._format == OutputFormat.conllu and tail:
+            self._put(tail)
+        self._is_new_file = True
+
+    def _put(self, text: str) -> None:
+        from longarc.data.conll import encode
+
+        self._stream.write(encode(text, self._encoding))
+        self._last = text
+
+
+def missing_end(text: str) -> str:
+    """What CoNLL that ends so lacks before another sentence can follow."""
+    if not text or re.search(r"\n[ \r]*\n\Z", text):
+        return ""
+    return "\n" if text.endswith("\n") else "\n\n"
 
 
 @dataclass
@@ -113,6 +191,10 @@ class _Source:
     encoding: str
     skip_invalid: bool
     ranges: bool
+    first_number: int = 1
+    """The `sent_id` of the first sentence of a text"""
+    document: str = ""
+    """The name of a text among others"""
     tail: str = ""
     """What a CoNLL-U file has after its last sentence, once all are read"""
 
@@ -133,7 +215,12 @@ class _Source:
                 yield from read_jsonl(stream, encoding=self.encoding, on_invalid=on_invalid)
             elif kind == InputFormat.text:
                 pieces = read_text(stream, encoding=self.encoding)
-                yield from self.parser.tokenizer.split_stream(pieces, ranges=self.ranges)
+                split = self.parser.tokenizer.split_stream
+                found = split(pieces, ranges=self.ranges, first_number=self.first_number)
+                if self.document and (first := next(found, None)) is not None:
+                    first.lead = f"# newdoc id = {self.document}\n{first.lead}"
+                    yield first
+                yield from found
             else:
                 reader = read(stream, encoding=self.encoding, on_invalid=on_invalid)
                 yield from reader
@@ -144,20 +231,25 @@ class _Source:
 
         if self.format != InputFormat.auto:
             return self.format
-        if is_jsonl(self.path):
+        if is_jsonl(self.path) or _JSON_LINE.match(start):
             return InputFormat.jsonl
         return InputFormat.conll if _is_conll(self.path) or looks_like_conll(start) else InputFormat.text
 
 
+_JSON_LINE = re.compile(rb'(\xef\xbb\xbf)?\{"(comments|tokens)": *\[')
+
+
 def _is_conll(path: str) -> bool:
-    return any(suffix.startswith(".conll") for suffix in Path(path).suffixes)
+    return suffix_of(path).startswith(".conll")
 
 
 def _format_of(output: str) -> OutputFormat:
-    suffixes = [suffix for suffix in Path(output).suffixes if suffix not in (".gz", ".xz")]
-    suffix = suffixes[-1] if suffixes else ""
     if is_jsonl(output):
         return OutputFormat.jsonl
+    suffix = suffix_of(output)
+    if suffix in (".json", ".svg", ".tex", ".html", ".pdf", ".png"):
+        hint = "Name it .conllu, .conll, .jsonl or .txt, or use --to; `longarc draw` makes pictures."
+        raise LongarcError(f"{output}: no format of `longarc parse`", hint)
     return {".conll": OutputFormat.conllx, ".conllx": OutputFormat.conllx, ".txt": OutputFormat.tree}.get(
         suffix, OutputFormat.conllu
     )
@@ -167,23 +259,29 @@ def _text(parsed: ParsedSentence, wanted: OutputFormat) -> str:
     """The sentence as it goes to the output."""
     from longarc.data.convert import to_conllx
     from longarc.data.jsonl import to_json
-    from longarc.data.sentence import MISC
 
     if wanted == OutputFormat.tree:
         from longarc.drawing.text import text_tree
 
         return text_tree(parsed) + "\n"
+    _set_probabilities(parsed, are_shown=wanted == OutputFormat.conllu)
     if wanted == OutputFormat.jsonl:
         return _json_with_probabilities(parsed, to_json(parsed)) + "\n"
     if wanted == OutputFormat.conllx:
         return to_conllx(parsed).to_conll()
-    if parsed.probabilities is None:
-        return parsed.to_conllu()
-    for word, token in zip(parsed.words, parsed, strict=True):
-        if token.probability is not None:
-            kept = [item for item in word[MISC].split("|") if item != "_" and not item.startswith("Prob=")]
-            word[MISC] = "|".join([*kept, f"Prob={token.probability:.4f}"])
     return parsed.to_conllu()
+
+
+def _set_probabilities(parsed: ParsedSentence, are_shown: bool) -> None:
+    """Writes them into MISC, if they are there and to be shown, and takes out those of other arcs that were there."""
+    from longarc.data.sentence import MISC, with_probability
+
+    found: Iterable[float | None] = [None] * len(parsed)
+    if are_shown and parsed.probabilities is not None:
+        found = (token.probability for token in parsed)
+    for word, probability in zip(parsed.words, found, strict=True):
+        if probability is not None or "Prob=" in word[MISC]:
+            word[MISC] = with_probability(word[MISC], probability)
 
 
 def _json_with_probabilities(parsed: ParsedSentence, line: str) -> str:

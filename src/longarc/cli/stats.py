@@ -59,9 +59,10 @@ def stats(
 
 def _print_tables(path: str, figures: dict[str, Any]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=path, title_justify="left", show_header=False)
+    table = Table(title=escape(path), title_justify="left", show_header=False)
     table.add_column()
     table.add_column(justify="right")
     table.add_row("sentences", f"{figures['sentences']:,}")

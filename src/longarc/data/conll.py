@@ -346,11 +346,11 @@ _ROW = re.compile(rb"\d+(?:[-.]\d+)?\t")
 
 
 def looks_like_conll(start: bytes) -> bool:
-    """Whether a file that begins so has rows of a treebank in it, and not text; or nothing but comments."""
-    for line in start.removeprefix(codecs.BOM_UTF8).splitlines():
-        if line.strip() and not line.startswith(b"#"):
-            return _ROW.match(line) is not None
-    return True
+    """Whether a file that begins so has rows of a treebank in it, and not text; or nothing at all. A line that begins
+    with `#` says nothing: texts have such lines too."""
+    lines = [line for line in start.removeprefix(codecs.BOM_UTF8).splitlines() if line.strip()]
+    telling = next((line for line in lines if not line.startswith(b"#")), None)
+    return not lines if telling is None else _ROW.match(telling) is not None
 
 
 def read(
@@ -387,12 +387,14 @@ def write(target: str | Path, sentences: Iterable[Sentence], *, encoding: str = 
         stream.write(encode(getattr(sentences, "tail", ""), encoding))
 
 
+_WRITE_UTF8 = "Write the output with --output-encoding utf-8."
+
+
 def encode(text: str, encoding: str) -> bytes:
     """The bytes of a text for an output, with a clear error where the encoding lacks a character."""
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as error:
         character = text[error.start]
-        raise LongarcError(
-            f"{character!r} cannot be written in {encoding}", "Write the output with --output-encoding utf-8."
-        ) from None
+        hint = "Is what was given in UTF-8?" if codecs.lookup(encoding).name == "utf-8" else _WRITE_UTF8
+        raise LongarcError(f"{character!r} cannot be written in {encoding}", hint) from None

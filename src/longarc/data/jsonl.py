@@ -1,7 +1,8 @@
 """Sentences as JSON lines: one object a sentence, for programs that would rather not parse columns.
 
 `{"comments": ["# text = Dogs bark"], "tokens": [{"id": 1, "form": "Dogs", "head": 2, "relation": "nsubj"}, …]}`:
-a column that is `_` is left out; the id of a multiword token or an empty node is a string, such as "3-4" or "3.1".
+a column that is `_` is left out; the id of a multiword token or an empty node is a string, such as "3-4" or "3.1". The
+`probability` of an arc, which `longarc parse --probabilities` adds, is `Prob=` in MISC when it is read.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 from longarc.data.conll import RowError, check_heads, check_ids, require_ascii_compatible
 from longarc.data.convert import to_conllu
 from longarc.data.files import ByteCounter, Source, read_lines, source_name
-from longarc.data.sentence import HEAD, ID, Sentence, is_comment
+from longarc.data.sentence import HEAD, ID, MISC, Sentence, is_comment, with_probability
 from longarc.errors import InputError
 
 KEYS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "relation", "deps", "misc")
+PROBABILITY = "probability"
 MAX_LINE_BYTES = 64_000_000
 
 
@@ -73,7 +75,7 @@ def _row_from_json(token: Any) -> list[str]:
         return str(token["comment"]).split("\t")
     if not isinstance(token, dict) or not _is_line(token.get("form")) or "id" not in token:
         raise RowError(0, f'a token needs "id" and "form": {json.dumps(token)[:80]}')
-    if unknown := token.keys() - set(KEYS):
+    if unknown := token.keys() - {*KEYS, PROBABILITY}:
         raise RowError(0, f"unknown key {min(unknown)!r} in a token", f"Known keys: {', '.join(KEYS)}.")
     row = ["_"] * len(KEYS)
     for column, key in enumerate(KEYS):
@@ -84,6 +86,10 @@ def _row_from_json(token: Any) -> list[str]:
         if not _is_line(value) or "\t" in value:
             raise RowError(0, f"{key} is {json.dumps(value)[:40]}, expected text without tabs and line ends")
         row[column] = value
+    if (probability := token.get(PROBABILITY)) is not None:
+        if not isinstance(probability, (int, float)):
+            raise RowError(0, f"{PROBABILITY} is {json.dumps(probability)[:40]}, expected a number")
+        row[MISC] = with_probability(row[MISC], probability)
     return row
 
 
@@ -104,9 +110,9 @@ def read_jsonl(
                 line = raw.decode(encoding)
             except UnicodeDecodeError as error:
                 raise RowError(0, f"byte 0x{raw[error.start]:02x} is not valid {encoding}") from None
-            if not line.strip():
+            if not line.strip("\ufeff \t\r"):
                 continue
-            sentence = from_json(line)
+            sentence = from_json(line.removeprefix("\ufeff") if number == 1 else line)
             sentence.line = number
             if check is not None:
                 check(sentence)

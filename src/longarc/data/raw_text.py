@@ -100,6 +100,8 @@ def read_text(source: Source, *, encoding: str = "utf-8", counter: ByteCounter |
             hint = "If the file is in another encoding, say so, such as --encoding latin-1."
             message = f"byte 0x{error.object[error.start]:02x} is not valid {encoding}"
             raise InputError(name, line, message, hint) from None
+        except UnicodeError:  # some codecs tell nothing more
+            raise InputError(name, 0, f"is not valid {encoding}", "Say which encoding it is in.") from None
         if "\0" in text:
             line = lines + text[: text.index("\0")].count("\n")
             raise InputError(name, line, "a NUL byte: this looks like binary data")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from longarc.errors import LongarcError
 
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
@@ -14,6 +17,8 @@ Format = Literal["conllu", "conllx"]
 
 NO_HEAD = -1
 """Stands in an array of heads for a word that has none (yet), and for the root, which never has one."""
+
+NOT_IN_A_FORM = re.compile("[\0\t\r\n\ud800-\udfff]")
 
 
 class Sentence:
@@ -50,6 +55,12 @@ class Sentence:
     @classmethod
     def from_forms(cls, forms: Sequence[str]) -> Sentence:
         """A sentence without any annotation, from the forms of its words."""
+        if not forms:
+            raise LongarcError("a sentence without words", "Each sentence needs at least one word.")
+        for form in forms:
+            if not isinstance(form, str) or not form.strip() or NOT_IN_A_FORM.search(form):
+                hint = "A word is text without tabs and line ends, and not empty."
+                raise LongarcError(f"{ascii(form)[:40]} is not a word", hint)
         return cls([[str(i), form, *"________"] for i, form in enumerate(forms, 1)])
 
     def __len__(self) -> int:
@@ -129,3 +140,11 @@ def is_empty_node(row: list[str]) -> bool:
 def is_comment(row: list[str]) -> bool:
     """Whether a row is a comment that stands, against the rules, between the rows of a sentence."""
     return row[ID].startswith("#")
+
+
+def with_probability(misc: str, probability: float | None) -> str:
+    """A MISC column with the probability of the word's arc in place of an older one."""
+    items = [item for item in misc.split("|") if item != "_" and not item.startswith("Prob=")]
+    if probability is not None:
+        items.append(f"Prob={probability:.4f}")
+    return "|".join(items) or "_"

@@ -53,7 +53,7 @@ def find_model(wanted: str | Path | None) -> Path:
         hint = "Train one with `longarc train` and name its file."
         raise LongarcError("no model was named, and none comes with this version", hint)
     path = Path(wanted)
-    if path.exists() or path.suffix == SUFFIX or len(path.parts) > 1:
+    if path.is_file() or path.suffix == SUFFIX or len(path.parts) > 1:
         return path
     if str(wanted) in known:
         return known[str(wanted)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from longarc.data.sentence import DEPREL, HEAD, Sentence
 from longarc.data.vocabulary import TAG_COLUMNS
 from longarc.decoding.beam import parse_with_beam
 from longarc.decoding.greedy import Parses, parse_greedily
+from longarc.errors import LongarcError
 from longarc.runtime.models import find_model
 from longarc.runtime.package import Package, read_package
 from longarc.runtime.parsed import ParsedSentence
@@ -48,6 +51,8 @@ class Parser:
     ) -> None:
         """`source`: a model file, or what was read from one; `threads`: processor threads; `memory`: megabytes for a
         batch; `beam`: hypotheses per sentence."""
+        if beam < 1:
+            raise LongarcError(f"beam is {beam}, expected 1 at least")
         self.name = "model" if isinstance(source, Package) else str(source)
         package = source if isinstance(source, Package) else read_package(source)
         self.card = package.card
@@ -73,6 +78,8 @@ class Parser:
 
     def parse(self, sentence: Sequence[str] | Sentence) -> ParsedSentence:
         """Parses one sentence, given as the forms of its words or as a Sentence (which is not changed)."""
+        if isinstance(sentence, str):
+            raise LongarcError("a sentence is a list of words", 'A text is parsed by calling the parser: nlp("…").')
         given = sentence.copy() if isinstance(sentence, Sentence) else Sentence.from_forms(sentence)
         return next(self.stream([given], probabilities=True))
 
@@ -83,24 +90,32 @@ class Parser:
 
     def __call__(self, text: str) -> list[ParsedSentence]:
         """Splits and parses a text."""
+        if not isinstance(text, str):
+            raise LongarcError(f"a text is a string, not {type(text).__name__}", "Words are parsed by nlp.parse([…]).")
         return list(self.stream(self.split(text), probabilities=True))
 
     def stream(
         self, sentences: Iterable[Sentence], *, keep_tags: bool = False, probabilities: bool = False
-    ) -> Iterator[ParsedSentence]:
+    ) -> Generator[ParsedSentence, None, None]:
         """Parses sentences as they come and gives them back in order, with the predicted columns replaced.
 
         Predicted are HEAD and DEPREL, and with `keep_tags` = False the tags that the model knows.
         """
-        begun: Iterator[ParsedSentence] = iter(())
-        for window in _windows(sentences):
-            following = self._begin(window, keep_tags, probabilities)
-            yield from begun
-            begun = following
-        yield from begun
+        begun: list[_Window] = []
+        try:
+            for window in _windows(sentences):
+                begun.append(self._begin(window, keep_tags, probabilities))
+                if len(begun) > 1:
+                    yield from begun[0].in_order()
+                    del begun[0]
+            if begun:
+                yield from begun[0].in_order()
+        finally:  # after an error, or where someone has seen enough, nobody waits for the rest
+            for unfinished in begun:
+                unfinished.cancel()
 
-    def _begin(self, sentences: list[Sentence], keep_tags: bool, probabilities: bool) -> Iterator[ParsedSentence]:
-        """Sets the threads to work on a window; what comes back waits for their results, in order.
+    def _begin(self, sentences: list[Sentence], keep_tags: bool, probabilities: bool) -> _Window:
+        """Sets the threads to work on a window.
 
         Each thread takes one batch after the other, network and search: that keeps the cores busier than a network that
         splits every step of a batch among them. The next window can be read while they work on this one.
@@ -116,8 +131,9 @@ class Parser:
             return self.parse_batch(own, keep_tags=keep_tags, probabilities=probabilities)
 
         if self.threads == 1 or len(batches) < 2:
-            return _in_order(batches, map(parse, batches))
-        return _in_order(batches, self._workers().map(parse, batches))
+            return _Window(batches, map(parse, batches))
+        futures = deque(self._workers().submit(parse, batch) for batch in batches)
+        return _Window(batches, (futures.popleft().result() for _ in batches), futures)
 
     def _workers(self) -> ThreadPoolExecutor:
         """The threads of this process: those of the process that it was forked from are not here."""
@@ -184,6 +200,9 @@ def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
     window: list[Sentence] = []
     words = 0
     for sentence in sentences:
+        if not isinstance(sentence, Sentence):
+            hint = "longarc.read gives them from a file, Sentence.from_forms from words; nlp(…) takes text."
+            raise LongarcError(f"expected sentences, not {type(sentence).__name__}", hint)
         window.append(sentence)
         words += len(sentence)
         if words >= WINDOW_WORDS:
@@ -193,13 +212,26 @@ def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
         yield window
 
 
-def _in_order(batches: list[list[int]], results: Iterable[list[ParsedSentence]]) -> Iterator[ParsedSentence]:
-    """The sentences of all batches in the order of their indices."""
-    found: dict[int, ParsedSentence] = {}
-    for indices, parsed in zip(batches, results, strict=True):
-        found.update(zip(indices, parsed, strict=True))
-    for index in range(len(found)):
-        yield found.pop(index)
+@dataclass
+class _Window:
+    """Sentences that are being parsed."""
+
+    batches: list[list[int]]
+    results: Iterable[list[ParsedSentence]]
+    futures: Iterable[Future[list[ParsedSentence]]] = ()
+
+    def in_order(self) -> Iterator[ParsedSentence]:
+        """The sentences of all batches in the order of their indices."""
+        found: dict[int, ParsedSentence] = {}
+        for indices, parsed in zip(self.batches, self.results, strict=True):
+            found.update(zip(indices, parsed, strict=True))
+        for index in range(len(found)):
+            yield found.pop(index)
+
+    def cancel(self) -> None:
+        """Leaves out the batches that no thread has begun with."""
+        for future in self.futures:
+            future.cancel()
 
 
 def _revive(source: str | Path | Package, threads: int, memory: int, beam: int) -> Parser:

@@ -29,7 +29,7 @@ OVERLAP = 64
 """Characters at the ends of a window that are only there for the sake of the others."""
 BATCH_CHARACTERS = 16_384
 PIECE = 1 << 18
-"""Characters of a text that is not yet complete which are split at once."""
+"""Characters of a longer text that are split at once."""
 
 
 class Tokenizer(ABC):
@@ -43,17 +43,17 @@ class Tokenizer(ABC):
         """A text as sentences that are not parsed yet; joined, they give it back (see data.raw_text)."""
         return list(self.split_stream([text], ranges=ranges))
 
-    def split_stream(self, pieces: Iterable[str], *, ranges: bool = False) -> Iterator[Sentence]:
-        """The same for a text that comes in pieces of any size; the last sentence of what has come waits for more."""
-        waiting: list[str] = []
-        size = place = 0
-        number, gap = 1, ""
-        for piece, is_last in _with_last(pieces):
-            waiting.append(piece)
-            size += len(piece)
-            if size < PIECE and not is_last:
-                continue
-            text = "".join(waiting)
+    def split_stream(self, pieces: Iterable[str], *, ranges: bool = False, first_number: int = 1) -> Iterator[Sentence]:
+        """The same for a text that comes in pieces, whatever their sizes; `first_number`: the first `sent_id`."""
+        supply = _Supply(pieces)
+        rest = gap = ""
+        place, number = 0, first_number
+        is_last = False
+        while not is_last:
+            wanted = max(PIECE - len(rest), PIECE // 4)
+            fresh = supply.take(wanted)
+            is_last = len(fresh) < wanted
+            text = rest + fresh
             if "\0" in text:
                 raise LongarcError("the text has a NUL character in it", "Is it text, and not binary data?")
             spans = _cut(self.spans(text))
@@ -68,8 +68,8 @@ class Tokenizer(ABC):
                 )
                 number += len(spans)
                 gap = text[spans[-1][-1].end : end] if spans else gap
-                waiting, place = [text[end:]], place + end
-                size = len(waiting[0])
+                text, place = text[end:], place + end
+            rest = text
 
 
 class RuleTokenizer(Tokenizer):
@@ -209,14 +209,28 @@ def _cut(sentences: Sequence[list[Span]]) -> list[list[Span]]:
     ]
 
 
-def _with_last(pieces: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Each piece, and whether it is the last; of no pieces, an empty one."""
-    previous = ""
-    for piece in pieces:
-        if previous:
-            yield previous, False
-        previous = piece
-    yield previous, True
+class _Supply:
+    """A text that comes in pieces, to be taken in other pieces."""
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self._pieces = iter(pieces)
+        self._piece = ""
+        self._place = 0
+
+    def take(self, count: int) -> str:
+        """So many characters; fewer at the end of the text only."""
+        parts = []
+        while count > 0:
+            part = self._piece[self._place : self._place + count]
+            parts.append(part)
+            count -= len(part)
+            self._place += len(part)
+            if count > 0:
+                following = next(self._pieces, None)
+                if following is None:
+                    break
+                self._piece, self._place = following, 0
+        return "".join(parts)
 
 
 def make_tokenizer(package: Package, read_again: Callable[[], Package], name: str) -> Tokenizer:

@@ -16,7 +16,6 @@ from longarc.server.problem import Problem, problem_of
 NAME = "input"
 
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
-_IN_NO_FORM = re.compile("[\0\t\r\n\ud800-\udfff]")
 
 
 def read_conllu(text: str, format: Format | None = None) -> Treebank:
@@ -62,14 +61,10 @@ def read_tokens(sentences: Iterable[Iterable[str]]) -> list[Sentence]:
     """Sentences that come as lists of words."""
     found = []
     for number, words in enumerate(sentences, 1):
-        forms = list(words)
-        if not forms:
-            raise Problem(422, f"sentence {number} has no words")
-        for form in forms:
-            if not form.strip() or _IN_NO_FORM.search(form):
-                hint = "A word is text without tabs and line ends, and not empty."
-                raise Problem(422, f"sentence {number}: {_shown(form)} is not a word", hint)
-        found.append(Sentence.from_forms(forms))
+        try:
+            found.append(Sentence.from_forms(list(words)))
+        except LongarcError as error:
+            raise Problem(422, f"sentence {number}: {error.message}", error.hint) from None
     return found
 
 
