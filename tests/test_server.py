@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -28,6 +30,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from longarc import Sentence, read_all
+from longarc.data.raw_text import text_of
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser, load
 from longarc.runtime.steps import model_steps, oracle_steps
@@ -160,6 +163,28 @@ def test_formats_of_input_and_output(client: TestClient) -> None:
     assert columns(process(client, data=two, tokenizer="presegmented", parser=""), 0) == ["1", "2", "3"] * 2
     assert columns(process(client, data=two, input="generic_tokenizer"), 1)[:3] == ["the", "dog", "sleeps"]
     assert process(client, data="", tokenizer="", output="horizontal") == ""
+
+
+def test_lines_that_are_sentences_keep_their_spaces_and_have_ids(client: TestClient) -> None:
+    text = "the dog sleeps . it is small .\n\nthe cat sees .\nthe end"
+    found = process(client, data=text, tokenizer="presegmented")
+    assert re.findall(r"^# sent_id = (.*)$", found, re.MULTILINE) == ["1", "2", "3"]
+    assert re.findall(r"^# text = (.*)$", found, re.MULTILINE) == [line for line in text.split("\n") if line]
+    treebank = io.BytesIO(found.encode())
+    assert text_of(read_all(treebank)) == text
+
+
+def test_only_own_names_are_answered_where_there_are_any(models: Models) -> None:
+    hosts = frozenset(["localhost", "[::1]"])
+    with TestClient(make_app(models, hosts=hosts)) as client:
+        for host, status in (("localhost:8080", 200), ("[::1]:80", 200), ("[::1]", 200), ("evil.example:8080", 403)):
+            assert client.get("/models", headers={"Host": host}).status_code == status, host
+
+
+def test_monitors_may_ask_for_heads(client: TestClient) -> None:
+    for path in ("/", "/health", "/app.js"):
+        found = client.head(path)
+        assert (found.status_code, found.content) == (200, b"")
 
 
 def test_what_is_wrong_is_told_as_text(client: TestClient) -> None:

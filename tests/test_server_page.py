@@ -157,6 +157,54 @@ def test_what_comes_late_is_dropped(page: Any) -> None:
     assert page.locator("#stepper").is_hidden()
 
 
+def test_the_stepper_opens_where_it_was_asked_for(page: Any) -> None:
+    parse(page, "the dog sleeps .\n\nthe cat sleeps .\n\nthe bird sleeps .", 3)
+    for number in (1, 2, 3, 1):
+        step_through(page, number)
+        above = page.locator("#stepper").evaluate("stepper => stepper.previousElementSibling.innerText")
+        assert ["dog", "cat", "bird"][number - 1] in above
+        page.uncheck("#tags") if page.is_checked("#tags") else page.check("#tags")
+        assert page.locator("#stepper").evaluate("stepper => stepper.parentElement.id") == "trees"
+        page.locator("#stepper").focus()
+        page.keyboard.press("Escape")
+        label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+        assert label == f"Step through sentence {number}"
+
+
+def test_keys_work_after_a_click_on_a_mode(page: Any) -> None:
+    parse(page)
+    step_through(page, 1)
+    page.get_by_text("Race").click()
+    page.wait_for_selector("#stepper:focus")
+    page.keyboard.press("ArrowRight")
+    assert page.is_checked("input[value=race]")
+    assert counts(page) == ["1", "1"]
+    page.locator("input[value=race]").focus()
+    page.keyboard.press("Escape")
+    assert page.locator("#stepper").is_hidden()
+
+
+def test_blank_lines_cost_nothing(page: Any) -> None:
+    parse(page, "\n" * 200 + "the dog sleeps .", 1)
+
+
+def test_a_link_shows_a_tree_that_is_far_down(page: Any, address: str) -> None:
+    text = "%0A%0A".join(["the+dog+sleeps+."] * 23)
+    page.goto(f"{address}#model=nobody&text={text}&sentence=23&step=1.5&mode=race&tags=0")
+    page.reload()
+    page.wait_for_selector("#stepper:focus")
+    playwright.expect(page.locator("article.tree")).to_have_count(23)
+    assert page.locator("article.tree svg text.tag").count() == 0
+    assert counts(page) == ["0", "0"]
+
+
+def test_a_file_in_another_encoding_is_refused(page: Any, tmp_path: Path) -> None:
+    source = tmp_path / "latin.txt"
+    source.write_bytes("Der Müller fährt.".encode("latin-1"))
+    page.set_input_files("#file", source)
+    playwright.expect(page.locator("#message")).to_contain_text("latin.txt is not a text in UTF-8")
+
+
 def wait_for(page: Any, held: list[Any], requests: int) -> None:
     """Until the page has asked so often."""
     for _ in range(WAIT // 20):

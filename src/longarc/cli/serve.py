@@ -11,6 +11,7 @@ import sys
 import threading
 import webbrowser
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -18,6 +19,7 @@ from longarc.errors import LongarcError
 
 NEEDED = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
 MOST_CONNECTIONS = 512
+LOOPBACK = frozenset(["localhost", "127.0.0.1", "[::1]"])
 
 
 def serve(
@@ -50,13 +52,17 @@ def serve(
     from longarc.server.limits import Limits
     from longarc.server.models import load_models
 
+    if not (token.isascii() and token.isprintable()) or token != token.strip():
+        raise LongarcError("--token: only ASCII letters, digits and signs can be sent")
     listener = _listen(host, port)
     if not token and not _is_loopback(host):
         typer.echo("longarc: anyone who can reach this machine can use the server; --token keeps others out", err=True)
     limits = Limits(
         request_bytes=max_request * 1024, sentence_words=max_sentence, queue_words=max_queue, seconds=max_seconds
     )
-    app = make_app(load_models(models or [], threads=threads), limits, token)
+    # With a token, and from other machines, it may have any name: that of a proxy, for example.
+    hosts = LOOPBACK | {host} if _is_loopback(host) and not token else frozenset[str]()
+    app = make_app(load_models(models or [], threads=threads), limits, token, hosts)
     address = _address(host, listener.getsockname()[1])
 
     class Server(uvicorn.Server):
@@ -67,7 +73,7 @@ def serve(
             if not self.should_exit:
                 typer.echo(f"Longarc is at {address} (Ctrl-C stops it)", err=True)
                 if browser and _has_display():
-                    page = f"{address}?token={token}" if token else address
+                    page = f"{address}?token={quote(token, safe='')}" if token else address
                     threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
     config = uvicorn.Config(

@@ -31,8 +31,11 @@ DESCRIPTION = """Dependency parsing over HTTP. `/process` and `/models` answer a
 under `/api` are simpler to use from a program. Requests of all clients are parsed together."""
 
 
-def make_app(models: Models, limits: Limits | None = None, token: str = "") -> FastAPI:
-    """The application for some models. With a token, only those who send it may do more than look at the page."""
+def make_app(
+    models: Models, limits: Limits | None = None, token: str = "", hosts: frozenset[str] = frozenset()
+) -> FastAPI:
+    """The application for some models. With a token, only those who send it may do more than look at the page; with
+    `hosts`, only requests to these names are answered."""
     limits = limits or Limits()
     metrics = Metrics()
     service = Service(models, limits, metrics, Batcher(limits, metrics, models.threads))
@@ -56,13 +59,15 @@ def make_app(models: Models, limits: Limits | None = None, token: str = "") -> F
     app.state.service = service
     files = _page_files()
     for path, (kind, content) in files.items():
-        app.get(path, include_in_schema=False)(_file_route(kind, content))
+        app.api_route(path, methods=["GET", "HEAD"], include_in_schema=False)(_file_route(kind, content))
     app.include_router(udpipe.make_router(service))
     app.include_router(api.make_router(service, __version__))
 
     @app.get("/health", tags=["Operation"], summary="Whether the server is there")
     async def health() -> dict[str, str]:
         return {"status": "ok", "version": __version__}
+
+    app.head("/health", include_in_schema=False)(health)
 
     @app.get("/metrics", tags=["Operation"], summary="Counters for Prometheus", response_class=Response)
     async def counters() -> Response:
@@ -73,6 +78,7 @@ def make_app(models: Models, limits: Limits | None = None, token: str = "") -> F
         limits=limits,
         metrics=metrics,
         token=token,
+        hosts=hosts,
         open_paths=frozenset([*files, "/health"]),
         routes=frozenset([*files, *app.openapi()["paths"]]),
     )

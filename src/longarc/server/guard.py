@@ -27,7 +27,9 @@ HEADERS = {
 
 
 class Guard:
-    """ASGI middleware. `open_paths` need no token; `routes` are the paths that are counted under their own names."""
+    """ASGI middleware. `hosts`: the names by which the server may be called, if not all, so that a page from elsewhere
+    cannot give a name of its own to a server that is for this machine only. `open_paths` need no token; `routes` are
+    the paths that are counted under their own names."""
 
     def __init__(
         self,
@@ -36,6 +38,7 @@ class Guard:
         limits: Limits,
         metrics: Metrics,
         token: str,
+        hosts: frozenset[str],
         open_paths: frozenset[str],
         routes: frozenset[str],
     ) -> None:
@@ -43,6 +46,7 @@ class Guard:
         self._limits = limits
         self._metrics = metrics
         self._token = token
+        self._hosts = hosts
         self._open_paths = open_paths
         self._routes = routes
 
@@ -81,6 +85,10 @@ class Guard:
             413, f"the request is larger than {limit:,} bytes", "Send less at a time, or use `longarc parse`."
         )
         announced = headers.get("content-length", "")
+        if self._hosts and _without_port(headers.get("host", "")) not in self._hosts:
+            refusal = Problem(403, "this server is for its own machine only", "See --host and --token.")
+            await answer(refusal, path)(scope, receive, send)
+            return
         if self._token and path not in self._open_paths and not self._knows_token(headers):
             refusal = Problem(401, "this server needs a token", "Send it as `Authorization: Bearer TOKEN`.")
             await answer(refusal, path)(scope, receive, send)
@@ -103,3 +111,8 @@ class Guard:
     def _knows_token(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         return scheme.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), self._token.encode())
+
+
+def _without_port(host: str) -> str:
+    name, _, port = host.rpartition(":")
+    return name if port.isdecimal() else host

@@ -31,10 +31,10 @@ def read_conllu(text: str, format: Format | None = None) -> Treebank:
         raise problem_of(error, NAME) from None
 
 
-def read_text(parser: Parser, text: str) -> list[Sentence]:
+def read_text(parser: Parser, text: str, first_number: int = 1) -> list[Sentence]:
     """The sentences and words of raw text, as the model has learnt to find them, or by rules."""
     _check_characters(text)
-    return parser.split(text)
+    return list(parser.tokenizer.split_stream([text], first_number=first_number))
 
 
 def read_horizontal(text: str) -> list[Sentence]:

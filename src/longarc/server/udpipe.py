@@ -3,6 +3,7 @@ clients work with another address: `/process` and `/models`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl
@@ -184,15 +185,15 @@ def _read(parser: Parser, data: str, source: str, by_lines: bool) -> list[Senten
             return read_vertical(data)
     if not by_lines:
         return read_text(parser, data)
-    found = []
-    for line in data.split("\n"):
-        if parts := read_text(parser, line):
+    found: list[Sentence] = []
+    for line in re.findall(r"\s*\S[^\n]*\n?", data):
+        if parts := read_text(parser, line, first_number=len(found) + 1):
             found.append(parts[0] if len(parts) == 1 else _joined(parts, line))
     return found
 
 
 def _joined(parts: list[Sentence], text: str) -> Sentence:
-    """One sentence of several whose words have no heads yet."""
+    """One sentence of several whose words have no heads yet, with the `sent_id` of the first."""
     rows: list[list[str]] = []
     words: list[list[str]] = []
     for part in parts:
@@ -203,7 +204,8 @@ def _joined(parts: list[Sentence], text: str) -> Sentence:
             rows.append(moved)
             if len(numbers) == 1:
                 words.append(moved)
-    return Sentence(rows, words, lead=f"# text = {text.strip()}\n")
+    kept = "".join(f"{comment}\n" for comment in parts[0].comments if not comment.startswith("# text ="))
+    return Sentence(rows, words, lead=f"{kept}# text = {' '.join(text.split())}\n")
 
 
 def _write(name: str, parser: Parser, sentences: list[Sentence], output: str, tail: str) -> str:

@@ -12,8 +12,8 @@ const [input, model] = [element("input"), element("model")];
 
 let limits = null;
 let result = null; // the server's answer, with the text that it answers
-let newest = 0; // numbers the parses, and drawing the drawings: what an older one brings is dropped
-let drawing = 0;
+// Numbers of what was asked for last: what an older request brings is dropped.
+let [newest, drawing, opening, copying] = [0, 0, 0, 0];
 let drawn = 0;
 let stepping = 0; // the number of the sentence in the stepper
 
@@ -21,7 +21,7 @@ const stepper = new Stepper(remember);
 
 /** Whether a text is in columns; one that only looks like it should get an error with its line. */
 function isConllu(text) {
-  return /^(\s*(#.*)?\n)*\s*\d+(-\d+|\.\d+)?\t/.test(text);
+  return /^(?:[^\S\n]*(?:#.*)?\n)*[^\S\n]*\d+(?:-\d+|\.\d+)?\t/.test(text);
 }
 
 function request(text) {
@@ -50,6 +50,7 @@ function selectLine(number) {
   const start = lines.slice(0, number - 1).join("\n").length + (number > 1 ? 1 : 0);
   input.focus();
   input.setSelectionRange(start, start + (lines[number - 1] ?? "").length);
+  input.scrollTop = ((number - 0.5) / lines.length) * input.scrollHeight - input.clientHeight / 2;
 }
 
 function toast(text) {
@@ -68,10 +69,11 @@ function forget() {
 // ---------------------------------------------------------------------------------------------------------------------
 // Parsing.
 
-async function start() {
+async function start({ keepsText = false } = {}) {
   takeToken();
   const view = readLink();
-  if (view.text) input.value = view.text;
+  if (view.text && !(keepsText && input.value)) input.value = view.text;
+  [element("tags").checked, element("features").checked] = [view.tags, view.features];
   showKind();
   try {
     await loadModels(view.model);
@@ -87,7 +89,9 @@ async function loadModels(wanted) {
   limits = offered.limits;
   model.replaceChildren(...offered.models.map(({ name, treebank }) =>
     new Option(treebank && treebank !== name ? `${name} (${treebank})` : name, name)));
-  model.value = offered.models.some(({ name }) => name === wanted) ? wanted : offered.default;
+  const isOffered = offered.models.some(({ name }) => name === wanted);
+  model.value = isOffered ? wanted : offered.default;
+  if (wanted && !isOffered) toast(`${wanted} is not offered here; this is ${offered.default}`);
   element("version").textContent = `Longarc ${offered.version}.`;
 }
 
@@ -95,6 +99,7 @@ async function parse() {
   forget();
   const text = input.value;
   if (!text.trim()) {
+    toast("Type or paste a text first");
     input.focus();
     return false;
   }
@@ -102,14 +107,15 @@ async function parse() {
   showBusy(true);
   try {
     if (limits === null) await loadModels(model.value);
-    const bytes = new Blob([text]).size;
-    if (bytes > 0.9 * limits.request_bytes) {
-      const most = Math.floor((0.9 * limits.request_bytes) / 1024);
+    const body = { ...request(text), model: model.value, probabilities: true };
+    const bytes = sizeOf(body);
+    if (bytes > limits.request_bytes) {
+      const most = Math.floor(limits.request_bytes / 1024);
       complain({ status: 413, message: `The text is too long: ${Math.ceil(bytes / 1024)} kB, at most ${most} kB.`,
         hint: "longarc parse takes files of any size." });
       return false;
     }
-    const answer = await ask("api/parse", { ...request(text), model: model.value, probabilities: true });
+    const answer = await ask("api/parse", body);
     if (mine !== newest) return false;
     result = { text, ...answer };
     stepper.isOpen && stepper.close();
@@ -144,6 +150,24 @@ async function showResult() {
   await showMore();
 }
 
+function articles() {
+  return [...element("trees").querySelectorAll(":scope > article")];
+}
+
+/** Draws the trees that are there anew, where they are. */
+async function redraw() {
+  const mine = ++drawing;
+  remember();
+  try {
+    const pictures = await draw(result.sentences.slice(0, drawn), "svg");
+    if (mine !== drawing) return;
+    articles().forEach((tree, index) => tree.querySelector(".scroller").replaceChildren(picture(pictures[index].svg)));
+    if (drawn === 0) await showMore();
+  } catch (failure) {
+    if (mine === drawing) complain(failure);
+  }
+}
+
 /** Draws the next trees. */
 async function showMore() {
   const mine = ++drawing;
@@ -162,11 +186,22 @@ async function showMore() {
   element("more").hidden = drawn >= result.sentences.length;
 }
 
+/** The drawings of sentences, by as many requests as it takes. */
 async function draw(sentences, kind, theme = "auto") {
   if (!sentences.length) return [];
   const conllu = sentences.map((sentence) => sentence.conllu).join("");
   const [tags, features] = [element("tags").checked, element("features").checked];
-  return (await ask("api/draw", { conllu, pictures: [kind], theme, tags, features })).sentences;
+  const body = { conllu, pictures: [kind], theme, tags, features };
+  const half = Math.ceil(sentences.length / 2);
+  if (half < sentences.length && (sentences.length > AT_ONCE || sizeOf(body) > limits.request_bytes)) {
+    const first = await draw(sentences.slice(0, half), kind, theme);
+    return [...first, ...(await draw(sentences.slice(half), kind, theme))];
+  }
+  return (await ask("api/draw", body)).sentences;
+}
+
+function sizeOf(body) {
+  return new Blob([JSON.stringify(body)]).size;
 }
 
 function article(sentence, number, svg) {
@@ -181,7 +216,7 @@ function article(sentence, number, svg) {
   figure.tabIndex = 0;
   figure.setAttribute("role", "group");
   figure.setAttribute("aria-label", `Tree of sentence ${number}`);
-  figure.append(svg ? picture(svg) : `A tree of more than ${limits.drawn_words} words is not drawn.`);
+  figure.append(picture(svg));
   const actions = document.createElement("div");
   actions.className = "row actions";
   const formats = {
@@ -191,7 +226,7 @@ function article(sentence, number, svg) {
     JSON: () => JSON.stringify(plain(sentence), null, 1),
   };
   const copies = Object.entries(formats).map(([name, text]) =>
-    button(name, `Copy sentence ${number} as ${name}`, async () => copied(name, await text())));
+    button(name, `Copy sentence ${number} as ${name}`, () => copied(name, text())));
   const gap = Object.assign(document.createElement("span"), { className: "grow" });
   const walk = button("Step through", `Step through sentence ${number}`, () => step(number));
   walk.classList.add("primary");
@@ -202,6 +237,7 @@ function article(sentence, number, svg) {
 
 /** A drawing as part of the page, with the page's copy of its style. */
 function picture(text) {
+  if (!text) return `A tree of more than ${limits.drawn_words} words is not drawn.`;
   const bare = text.replace(/<style>[^]*?<\/style>/, "");
   const svg = new DOMParser().parseFromString(bare, "image/svg+xml").documentElement;
   const width = Number(svg.getAttribute("width"));
@@ -231,7 +267,10 @@ function button(text, label, action) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Out of the page.
 
-async function copied(what, text) {
+async function copied(what, coming) {
+  const mine = ++copying;
+  const text = await coming;
+  if (mine !== copying) return;
   if (text === undefined) toast("This tree is too long to be drawn");
   else toast((await copy(text)) ? `${what} copied` : "The browser does not let this page copy");
 }
@@ -247,8 +286,9 @@ async function copyLink() {
 }
 
 function view() {
-  return { text: result?.text ?? input.value, model: model.value, sentence: stepper.isOpen ? stepping : 0,
-    step: stepper.tick, mode: stepper.mode };
+  return { text: result?.text ?? input.value, model: result?.model ?? model.value,
+    sentence: stepper.isOpen ? stepping : 0, step: stepper.tick, mode: stepper.mode,
+    tags: element("tags").checked, features: element("features").checked };
 }
 
 /** Keeps the address up to date, so that it can be copied and reloaded. */
@@ -257,8 +297,7 @@ function remember() {
   clearTimeout(remember.timer);
   // Browsers allow so many changes of the address a second, and playing makes many.
   remember.timer = setTimeout(() => {
-    const link = linkTo(view());
-    if (link !== null) history.replaceState(null, "", link);
+    history.replaceState(null, "", linkTo(view()) ?? location.pathname + location.search);
   }, 150);
 }
 
@@ -266,15 +305,20 @@ function remember() {
 // The stepper.
 
 async function step(number, where = {}) {
+  const mine = ++opening;
   const sentence = result.sentences[number - 1];
-  const place = element("trees").children[number - 1];
+  for (let before = -1; sentence && before < drawn && drawn < number;) {
+    before = drawn;
+    await showMore();
+  }
+  const place = articles()[number - 1];
   if (!sentence || !place) return;
   if (sentence.tokens.length > limits.step_words) {
     toast(`Only sentences of up to ${limits.step_words} words can be stepped through`);
     return;
   }
   const answer = await ask("api/steps", { conllu: sentence.conllu, model: result.model });
-  if (!place.isConnected) return; // other trees have come meanwhile
+  if (mine !== opening || !place.isConnected) return; // something else was asked for meanwhile
   stepping = number;
   stepper.opener = place.querySelector(".actions .primary");
   stepper.open(answer, place, where);
@@ -293,7 +337,12 @@ async function openFile(file) {
     complain({ status: 413, message: `${file.name} is too large for this page.`, hint });
     return;
   }
-  input.value = await file.text();
+  try {
+    input.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    complain({ status: 422, message: `${file.name} is not a text in UTF-8.`, hint: "longarc parse takes --encoding." });
+    return;
+  }
   showKind();
   await parse();
 }
@@ -320,14 +369,15 @@ element("ask-token").addEventListener("submit", async (event) => {
   setToken(element("token").value);
   element("token").value = "";
   forget();
-  await start();
+  if (limits === null) await start({ keepsText: true });
+  else await parse();
 });
 input.addEventListener("input", showKind);
 input.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) parse();
 });
-input.addEventListener("dragover", (event) => event.preventDefault());
-input.addEventListener("drop", (event) => {
+element("composer").addEventListener("dragover", (event) => event.preventDefault());
+element("composer").addEventListener("drop", (event) => {
   if (!event.dataTransfer.files.length) return;
   event.preventDefault();
   openFile(event.dataTransfer.files[0]);
@@ -338,12 +388,15 @@ element("file").addEventListener("change", (event) => {
   event.target.value = "";
 });
 model.addEventListener("change", () => result && parse());
-element("more").addEventListener("click", showMore);
-element("tags").addEventListener("change", () => result && showResult());
-element("features").addEventListener("change", () => result && showResult());
+element("more").addEventListener("click", () => {
+  forget();
+  showMore();
+});
+element("tags").addEventListener("change", () => result && redraw());
+element("features").addEventListener("change", () => result && redraw());
 element("save-conllu").addEventListener("click", () => whole("conllu"));
 element("save-json").addEventListener("click", () => whole("json"));
 element("copy-link").addEventListener("click", copyLink);
-window.addEventListener("hashchange", start);
+window.addEventListener("hashchange", () => start());
 
 start();

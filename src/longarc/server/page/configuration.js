@@ -77,6 +77,7 @@ export class Configuration {
     this.width = this.centres.at(-1) + this.widths.at(-1) / 2 + MARGIN;
     if (rightToLeft) this.centres = this.centres.map((x) => this.width - x);
     this.sign = rightToLeft ? -1 : 1;
+    this.direction = rightToLeft ? "rtl" : "ltr";
     this.top = FIRST_LEVEL + Math.max(0, ...this.levels.values()) * LEVEL + 6;
     this.height = this.top + WORD_HEIGHT + 46;
     this.element = make("svg", {
@@ -133,7 +134,7 @@ export class Configuration {
     const [x, width] = [this.centres[node], this.widths[node]];
     group.append(
       make("rect", { x: x - width / 2, y: this.top, width, height: WORD_HEIGHT, rx: 6 }),
-      make("text", { x, y: this.top + 19, class: node ? "form" : "form root" }, form),
+      make("text", { x, y: this.top + 19, class: node ? "form" : "form root", direction: this.direction }, form),
       make("text", { x, y: this.top + WORD_HEIGHT + 13, class: "number" }, String(node)),
     );
     return group;

@@ -7,16 +7,24 @@ export function readLink() {
   return {
     text: found.get("text") ?? "",
     model: found.get("model"),
-    sentence: Number(found.get("sentence")) || 0,
-    step: Number(found.get("step")) || 0,
+    sentence: whole(found.get("sentence")),
+    step: whole(found.get("step")),
     mode: found.get("mode") === "race" ? "race" : "together",
+    tags: found.get("tags") !== "0",
+    features: found.get("features") === "1",
   };
+}
+
+function whole(text) {
+  return /^\d{1,6}$/.test(text ?? "") ? Number(text) : 0;
 }
 
 /** The address of a view; null where the text is too long for one. */
 export function linkTo(view) {
   if (view.text.length > LONGEST) return null;
   const fields = new URLSearchParams({ model: view.model, text: view.text });
+  if (!view.tags) fields.set("tags", "0");
+  if (view.features) fields.set("features", "1");
   if (view.sentence) {
     fields.set("sentence", view.sentence);
     fields.set("step", view.step);

@@ -46,6 +46,12 @@ function arrow(arc) {
   return arc.head < arc.dependent ? `${arc.head} → ${arc.dependent}` : `${arc.dependent} ← ${arc.head}`;
 }
 
+/** As the drawings have it: by the direction of most letters. */
+function isRightToLeft(words) {
+  const letters = words.join("").match(/\p{L}/gu) ?? [];
+  return 2 * letters.filter((letter) => /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(letter)).length > letters.length;
+}
+
 class Panel {
   constructor(derivation, words, goTo) {
     this.steps = derivation.steps;
@@ -55,8 +61,7 @@ class Panel {
     this.attached = derivation.attached;
     this.made = this.steps.map((step) => step.taken.arc);
     const arcs = [...this.made.filter(Boolean), ...this.attached];
-    const rightToLeft = /[\u0590-\u08ff]/.test(words.join(""));
-    this.picture = new Configuration(words, arcs, rightToLeft);
+    this.picture = new Configuration(words, arcs, isRightToLeft(words));
     this.element = make("section", `panel ${derivation.by}`);
     this.element.setAttribute("aria-label", TITLES[this.system] ?? this.system);
     const head = make("header");
@@ -169,7 +174,9 @@ class Panel {
         const { head, dependent, relation } = choice.arc;
         const forms = this.picture.forms;
         name.append(make("span", "relation", ` ${relation}`));
-        name.append(make("span", "words", `${forms[head]} → ${forms[dependent]}`));
+        const words = make("span", "words");
+        words.append(make("bdi", "", forms[head]), " → ", make("bdi", "", forms[dependent]));
+        name.append(words);
       }
       const bar = make("span", "bar");
       const [any, own] = [make("i"), make("i")];
@@ -203,6 +210,10 @@ export class Stepper {
     for (const radio of document.querySelectorAll("input[name=mode]")) {
       radio.addEventListener("change", () => this.setMode(radio.value));
     }
+    // After a click on a mode the keys are for the stepper again; who chose by the keyboard stays there.
+    element("modes").addEventListener("click", (event) => {
+      if (event.detail) setTimeout(() => this.home.focus({ preventScroll: true }));
+    });
     document.addEventListener("keydown", (event) => this.onKey(event));
   }
 
@@ -297,7 +308,7 @@ export class Stepper {
     if (!this.isOpen || event.altKey || event.ctrlKey || event.metaKey) return;
     const target = event.target;
     if (target !== document.body && !this.home.contains(target)) return;
-    if (target.matches("textarea, select, input:not([type=range])")) return;
+    if (target.matches("input:not([type=range])") && event.key !== "Escape") return;
     const moves = {
       ArrowRight: () => this.go(this.tick + 1), ArrowLeft: () => this.go(this.tick - 1),
       Home: () => this.go(0), End: () => this.go(Infinity), Escape: () => this.close(),
