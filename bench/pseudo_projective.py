@@ -94,6 +94,8 @@ def main() -> None:
     parser.add_argument("treebanks", nargs="*", help="names of folders of the shared data; all of them unless given")
     chosen = parser.parse_args().treebanks
     files = sorted(path for path in DATA.glob("*/train.*.xz") if not chosen or path.parent.name in chosen)
+    if not files:
+        raise SystemExit(f"no treebanks in {DATA}")
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---|" + "---:|" * 4 + "---|" + "---:|" * (len(COLUMNS) - 6))
     for path in files:
