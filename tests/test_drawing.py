@@ -36,7 +36,9 @@ LABELS = ("det", "nsubj", "acl:relcl", "i", "compound:svc:extra", "<&>", "")
 
 def sentence_with(heads: Heads, forms: list[str] | None = None, relations: list[str] | None = None) -> Sentence:
     words = range(1, len(heads))
-    sentence = Sentence.from_forms(forms or [f"word{node}" for node in words])
+    # A file can have forms that `from_forms` would refuse.
+    named = forms or [f"word{node}" for node in words]
+    sentence = Sentence([[str(number), form, *"________"] for number, form in enumerate(named, 1)])
     sentence.set_tree(heads, ["", *(relations or [f"r{node}" for node in words])])
     sentence.set_column(UPOS, ["NOUN"] * len(heads))
     return sentence
