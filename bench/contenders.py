@@ -145,7 +145,8 @@ def load_spacy(model: str, task: Task, processes: int) -> Job:
             for doc in nlp.pipe(docs, n_process=processes):
                 for number, token in enumerate(doc, 1):
                     head = 0 if token.head.i == token.i else token.head.i + 1
-                    out.write(f"{number}\t{token.text}\t_\t{token.tag_}\t_\t_\t{head}\t{token.dep_}\t_\t_\n")
+                    relation = token.dep_ if head else "root"  # which spaCy calls ROOT
+                    out.write(f"{number}\t{token.text}\t_\t{token.tag_}\t_\t_\t{head}\t{relation}\t_\t_\n")
                 out.write("\n")
 
     return job
