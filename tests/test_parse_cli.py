@@ -36,7 +36,8 @@ def conllu(path: Path, *forms: str, end: str = "\n\n", mark: str = "") -> Path:
 
 
 @pytest.mark.parametrize(
-    ("end", "target"), [("", "conllu"), ("\n", "conllu"), ("\r\n\r\n", "conllu"), ("", "conllx"), ("\n", "jsonl")]
+    ("end", "target"),
+    [("", "conllu"), ("\n", "conllu"), ("\n\n\n", "conllu"), ("\r\n\r\n", "conllu"), ("", "conllx"), ("\n", "jsonl")],
 )
 def test_files_stay_apart_whatever_their_ends(tmp_path: Path, end: str, target: str) -> None:
     first = conllu(tmp_path / "first.conllu", "Hi", "you", end=end)
@@ -47,6 +48,7 @@ def test_files_stay_apart_whatever_their_ends(tmp_path: Path, end: str, target: 
     if target != "jsonl":
         output = tmp_path / "out.conll"
         output.write_bytes(found.stdout)
+        assert b"\n\n\n\n" not in found.stdout
         assert [sentence.forms for sentence in longarc.read(output)] == [["Hi", "you"], ["Bye"]]
 
 

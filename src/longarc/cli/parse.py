@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -112,12 +113,12 @@ def parse(
 
 def _sentences_of(text: str, parser: Parser, format: InputFormat, ranges: bool) -> list[Sentence]:
     """What --text gives."""
-    from longarc.data.sentence import Sentence
+    from longarc.data.plain import read_tokenised
 
     if re.search("[\ud800-\udfff]", text):
         raise LongarcError("--text is not valid UTF-8", "Put it into a file and use --encoding.")
     if format == InputFormat.tokens:
-        return [Sentence.from_forms(forms) for line in text.split("\n") if (forms := line.split())]
+        return list(read_tokenised(io.BytesIO(text.encode())))
     if format not in (InputFormat.auto, InputFormat.text):
         raise LongarcError(f"--text is text or tokens, not {format.value}", "Put it into a file, or into a pipe.")
     return parser.split(text, ranges=ranges)
@@ -148,7 +149,7 @@ class _Output:
         self._format = format
         self._encoding = encoding
         self._last = ""
-        """What was written last"""
+        """The last sentence as it was written, and what followed it in its file"""
         self._is_new_file = False
         """Whether what comes next is of another file"""
 
@@ -157,14 +158,16 @@ class _Output:
             self._is_new_file = False
             parsed.lead = parsed.lead.removeprefix("\ufeff")
             if self._format in (OutputFormat.conllu, OutputFormat.conllx):
-                self._put(missing_end(self._last))
+                self._put(_missing_end(self._last))
         self._put(_text(parsed, self._format))
         self.sentences += 1
 
     def end_file(self, tail: str) -> None:
         """`tail`: what the file has after its last sentence."""
-        if self._format == OutputFormat.conllu and tail:
+        if self._format == OutputFormat.conllu:
+            last = self._last
             self._put(tail)
+            self._last = last + tail
         self._is_new_file = True
 
     def _put(self, text: str) -> None:
@@ -174,7 +177,7 @@ class _Output:
         self._last = text
 
 
-def missing_end(text: str) -> str:
+def _missing_end(text: str) -> str:
     """What CoNLL that ends so lacks before another sentence can follow."""
     if not text or re.search(r"\n[ \r]*\n\Z", text):
         return ""
