@@ -35,9 +35,11 @@ def conllu(path: Path, *forms: str, end: str = "\n\n", mark: str = "") -> Path:
     return path
 
 
+CONLLU_ENDS = ["", "\n", "\n\n\n", "\r\n\r\n"]
+
+
 @pytest.mark.parametrize(
-    ("end", "target"),
-    [("", "conllu"), ("\n", "conllu"), ("\n\n\n", "conllu"), ("\r\n\r\n", "conllu"), ("", "conllx"), ("\n", "jsonl")],
+    ("end", "target"), [*((end, "conllu") for end in CONLLU_ENDS), ("", "conllx"), ("\n", "jsonl")]
 )
 def test_files_stay_apart_whatever_their_ends(tmp_path: Path, end: str, target: str) -> None:
     first = conllu(tmp_path / "first.conllu", "Hi", "you", end=end)
