@@ -17,11 +17,13 @@ from email.mime.nonmultipart import MIMENonMultipart
 from email.policy import HTTP
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 from urllib.request import Request, urlopen
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("torch")
 pytest.importorskip("fastapi")
@@ -40,6 +42,7 @@ from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
 from longarc.server.models import Models, load_models
 from longarc.server.problem import Problem
+from longarc.server.udpipe import read_form
 from longarc.trees.structure import is_tree
 from tests.generators import RawFile, raw_files
 from tests.served_models import serving, train_toy
@@ -205,6 +208,27 @@ def test_what_is_wrong_is_told_as_text(client: TestClient) -> None:
         "/process", content=b"data=%ff", headers={"Content-Type": "application/x-www-form-urlencoded"}
     )
     assert strange.status_code == 422
+
+
+FIELDS = st.dictionaries(
+    st.text(max_size=5), st.text(max_size=30) | st.text("\t\n=|:#,%+& 09AaDd", max_size=30), max_size=5
+)
+
+
+@given(FIELDS)
+def test_forms_are_read_as_they_were_written(fields: dict[str, str]) -> None:
+    assert read_form(urlencode(fields).encode()) == fields
+
+
+@given(st.text("%0123456789aAdD=+&cC\t|", max_size=40))
+def test_careless_forms_are_read_as_by_pythons_own_reader(body: str) -> None:
+    try:
+        expected = dict(parse_qsl(body, keep_blank_values=True, errors="strict"))
+    except UnicodeDecodeError:
+        with pytest.raises(Problem):
+            read_form(body.encode())
+    else:
+        assert read_form(body.encode()) == expected
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import ipaddress
 import os
@@ -19,6 +20,8 @@ from longarc.errors import LongarcError
 
 NEEDED = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
 MOST_CONNECTIONS = 512
+YOUNG_OBJECTS = 20_000
+"""After so many new objects Python looks for garbage: a request has thousands of them, and hardly any garbage."""
 LOOPBACK = frozenset(["localhost", "127.0.0.1", "[::1]"])
 
 
@@ -70,6 +73,8 @@ def serve(
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            gc.freeze()  # what is there now stays: there is no garbage to be found in it while clients wait
+            gc.set_threshold(YOUNG_OBJECTS)
             if not self.should_exit:
                 typer.echo(f"Longarc is at {address} (Ctrl-C stops it)", err=True)
                 if browser and _has_display():
