@@ -234,6 +234,16 @@ def test_what_costs_too_much_accuracy_is_not_made_narrow(
         assert [package.card.get("lstm_inputs") for package in written.values()] == [None, inputs]
 
 
+def test_a_model_may_lose_exactly_what_is_allowed(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev = read_all(folder / "dev.conllu")
+    las = iter([58.96, 58.76])
+    monkeypatch.setattr("longarc.training.run._measured", lambda *_: {"dev_las": next(las)})
+    written = dict(write_models(load_trained(folder / "toy"), tmp_path, dev, {}, Origin(), quantize=True))
+    assert [package.card.get("lstm_inputs") for package in written.values()] == [None, 0.25]
+
+
 ODD_INPUT = "\r\n".join(
     [
         "\ufeff# newdoc",

@@ -155,7 +155,8 @@ def write_models(
         for inputs in (*LSTM_INPUTS, 1.0) if dev else (1.0,):
             small = make_int8(package, most_words, inputs)
             found = _measured(small, dev)
-            if not dev or measured["dev_las"] - found["dev_las"] <= MOST_LOST:
+            # Both are rounded, and so is what they differ by: 58.96 − 58.76 is a little more than 0.2 otherwise.
+            if not dev or round(measured["dev_las"] - found["dev_las"], 2) <= MOST_LOST:
                 break
         small.card["scores"] = {**scores, **found}
         if dev:
