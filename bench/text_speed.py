@@ -1,0 +1,47 @@
+"""How fast raw text is split into sentences and words, beside how fast these words are parsed, in turn.
+
+    python bench/text_speed.py test.conllu [--model my-model.longarc]
+
+The text is that of a treebank. Splitting takes one thread whatever there is; parsing takes as many as it may.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import longarc
+from longarc.cores import available_cores
+from longarc.data.raw_text import text_of
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("treebank", type=Path, help="a CoNLL-U file with `# text` or SpaceAfter")
+    parser.add_argument("--model", help="a model's name or file (default: the English one)")
+    parser.add_argument("--rounds", type=int, default=5, help="of each, in turn (default: 5)")
+    arguments = parser.parse_args()
+    text = text_of(longarc.read_all(arguments.treebank))
+    single, multiple = (longarc.load(arguments.model, threads=threads) for threads in (1, available_cores()))
+    words = sum(map(len, single.split(text)))
+    contenders: dict[str, Callable[[], object]] = {
+        "splitting": lambda: single.split(text),
+        "splitting and parsing, 1 thread": lambda: single(text),
+        f"splitting and parsing, {multiple.threads} threads": lambda: multiple(text),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+    for _ in range(arguments.rounds):
+        for name, run in contenders.items():
+            begun = time.perf_counter()
+            run()
+            seconds[name].append(time.perf_counter() - begun)
+    print(f"{arguments.treebank.name}: {len(text):,} characters, {words:,} words; medians of {arguments.rounds} rounds")
+    for name, times in seconds.items():
+        print(f"{name:36} {words / statistics.median(times):8,.0f} words/s")
+
+
+if __name__ == "__main__":
+    main()
