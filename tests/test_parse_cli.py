@@ -54,6 +54,14 @@ def test_files_stay_apart_whatever_their_ends(tmp_path: Path, end: str, target: 
         assert [sentence.forms for sentence in longarc.read(output)] == [["Hi", "you"], ["Bye"]]
 
 
+def test_what_conllx_has_no_place_for_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "in.conllu"
+    rows = [ROW.format("1-2", "don't"), ROW.format("1", "do"), ROW.format("2", "n't")]
+    source.write_text("\n".join(["# text = don't", *rows, "", ""]))
+    assert b"left out: 1 comments, 1 multiword tokens\n" in run("parse", source, "--to", "conllx").stderr
+    assert run("parse", source).stderr == b""
+
+
 def test_several_texts_are_documents_with_ids_of_their_own(tmp_path: Path) -> None:
     for name in ("one.txt", "two.txt"):
         (tmp_path / name).write_text("She left. He stayed.\n")

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.inputs import Encoding, OutputEncoding, SkipInvalid, is_jsonl, read_sentences, with_progress
+from longarc.cli.inputs import (
+    Encoding,
+    OutputEncoding,
+    SkipInvalid,
+    is_jsonl,
+    read_sentences,
+    tell_losses,
+    with_progress,
+)
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -94,9 +102,7 @@ def convert(
             lost += Counter(comments=sum(line.startswith("#") for line in tail.split("\n")))
         elif same_format and wanted != FileFormat.jsonl:
             stream.write(encode(tail, out_encoding))
-    if lost:
-        listed = ", ".join(f"{count:,} {what}" for what, count in lost.items())
-        typer.echo(f"longarc: CoNLL-X has no place for these, they were left out: {listed}", err=True)
+    tell_losses(lost)
 
 
 def _format_of(target: str) -> FileFormat | None:

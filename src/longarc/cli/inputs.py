@@ -1,4 +1,5 @@
-"""What commands share for reading treebanks: the options, the report of skipped sentences, the progress bar."""
+"""What commands share for reading and writing treebanks: the options, the reports of what is skipped or left out, the
+progress bar."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import codecs
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,6 +53,13 @@ SECONDS_BEFORE_PROGRESS = 2.0
 def complain(error: InputError) -> None:
     """Reports a sentence that is skipped."""
     typer.echo(f"longarc: skipped: {error.message}", err=True)
+
+
+def tell_losses(lost: Counter[str]) -> None:
+    """Reports what was left out of an output in CoNLL-X."""
+    if lost:
+        listed = ", ".join(f"{count:,} {what}" for what, count in lost.items())
+        typer.echo(f"longarc: CoNLL-X has no place for these, they were left out: {listed}", err=True)
 
 
 def suffix_of(path: str) -> str:

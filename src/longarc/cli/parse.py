@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -13,7 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from longarc.cli.inputs import Encoding, FileProgress, OutputEncoding, SkipInvalid, complain, is_jsonl, suffix_of
+from longarc.cli.inputs import (
+    Encoding,
+    FileProgress,
+    OutputEncoding,
+    SkipInvalid,
+    complain,
+    is_jsonl,
+    suffix_of,
+    tell_losses,
+)
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -109,6 +119,7 @@ def parse(
                 source.first_number, source.document = out.sentences + 1, path
             parse_all(source.read(progress))
             out.end_file(source.tail)
+    tell_losses(out.lost)
 
 
 def _sentences_of(text: str, parser: Parser, format: InputFormat, ranges: bool) -> list[Sentence]:
@@ -145,6 +156,8 @@ class _Output:
 
     def __init__(self, stream: BinaryIO, format: OutputFormat, encoding: str) -> None:
         self.sentences = 0
+        self.lost: Counter[str] = Counter()
+        """What the format has no place for"""
         self._stream = stream
         self._format = format
         self._encoding = encoding
@@ -154,11 +167,15 @@ class _Output:
         """Whether what comes next is of another file"""
 
     def write(self, parsed: ParsedSentence) -> None:
+        from longarc.data.convert import lost_in_conllx
+
         if self._is_new_file:
             self._is_new_file = False
             parsed.lead = parsed.lead.removeprefix("\ufeff")
             if self._format in (OutputFormat.conllu, OutputFormat.conllx):
                 self._put(_missing_end(self._last))
+        if self._format == OutputFormat.conllx:
+            self.lost += lost_in_conllx(parsed)
         self._put(_text(parsed, self._format))
         self.sentences += 1
 
