@@ -30,14 +30,14 @@ from longarc.data.vocabulary import TAG_COLUMNS  # noqa: E402
 from longarc.decoding.beam import parse_with_beam  # noqa: E402
 from longarc.decoding.greedy import parse_greedily  # noqa: E402
 from longarc.errors import LongarcError  # noqa: E402
-from longarc.model.shrink import with_narrow_inputs, with_small_words  # noqa: E402
+from longarc.model.shrink import _product, with_narrow_inputs, with_small_words  # noqa: E402
 from longarc.runtime import parser as parser_module  # noqa: E402
 from longarc.runtime.package import Package, read_package, write_package  # noqa: E402
 from longarc.runtime.parser import Parser, load  # noqa: E402
 from longarc.runtime.words import WordReader  # noqa: E402
 from longarc.training.configuration import Configuration  # noqa: E402
 from longarc.training.examples import make_batch  # noqa: E402
-from longarc.training.package import Origin, load_trained, make_int8, make_package, model_card  # noqa: E402
+from longarc.training.package import Origin, load_trained, lstm_moments, make_int8, make_package, model_card  # noqa: E402
 from longarc.training.prepare import Prepared, prepare  # noqa: E402
 from longarc.training.run import write_models  # noqa: E402
 from longarc.transitions import SYSTEMS  # noqa: E402
@@ -205,15 +205,17 @@ def test_a_finished_training_can_be_packaged_again(folder: Path) -> None:
     again = packaged(load_trained(folder / "toy"))
     assert again.graph == first.graph
     small = read_package(folder / "toy" / "toy-int8.longarc")
-    assert make_int8(again, inputs=small.card.get("lstm_inputs", 1.0)).graph == small.graph
+    moments = lstm_moments(again, read_all(folder / "dev.conllu"))
+    assert make_int8(again, inputs=small.card.get("lstm_inputs", 1.0), moments=moments).graph == small.graph
 
 
 def test_narrow_inputs_change_no_more_than_their_rank_takes_away(folder: Path) -> None:
     package = read_package(folder / "toy" / "toy.longarc")
+    moments = lstm_moments(package, read_all(folder / "dev.conllu"))
     sentences = [["the", "dog", "sees", "the", "cat"], ["the", "old", "bird", "hears", "the", "child", "today"]]
 
     def scores(share: float) -> Any:
-        graph = with_narrow_inputs(package.graph, share)
+        graph = with_narrow_inputs(package.graph, share, moments)
         assert graph != package.graph
         return Parser(replace(package, graph=graph), threads=1)._session.run(sentences, totals=False).scores
 
@@ -221,7 +223,19 @@ def test_narrow_inputs_change_no_more_than_their_rank_takes_away(folder: Path) -
     np.testing.assert_allclose(scores(1.0), whole, rtol=1e-3, atol=1e-3)
     differences = [np.abs(scores(share) - whole).mean() for share in (0.8, 0.4, 0.1)]
     assert differences == sorted(differences)
-    assert make_int8(package, inputs=0.25).graph_bytes < make_int8(package).graph_bytes
+    assert make_int8(package, inputs=0.25, moments=moments).graph_bytes < make_int8(package).graph_bytes
+
+
+def test_narrow_inputs_do_best_where_something_is_read() -> None:
+    rng = np.random.default_rng(1)
+    weights = rng.standard_normal((40, 20)).astype(np.float32)
+    read = rng.standard_normal((500, 20)) * np.linspace(0.1, 3, 20)
+
+    def error(moments: Any) -> float:
+        above, below = _product(weights, 8, moments)
+        return float(np.linalg.norm(read @ (weights - above @ below).T))
+
+    assert error(read.T @ read) < 0.9 * error(np.eye(20))
 
 
 def test_what_costs_too_much_accuracy_is_not_made_narrow(

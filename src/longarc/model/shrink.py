@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,43 +13,70 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
+LEAST_VARIANCE = 1e-4
+"""What every dimension is taken to vary at least, so that one that hardly did in the sample is not thrown away."""
+Moments = Mapping[str, NDArray[np.float64]]
+"""Of what an LSTM reads, under the name that it has in the graph: the sum of its outer products with itself."""
 
-def with_narrow_inputs(graph: bytes, share: float) -> bytes:
+
+def lstms_above_others(model: onnx.ModelProto) -> Iterator[tuple[onnx.NodeProto, NDArray[np.float32]]]:
+    """The LSTMs of a graph that read other LSTMs, with their input weights [directions, 4 · size, inputs]."""
+    tensors = {tensor.name: tensor for tensor in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type == "LSTM":
+            weights = numpy_helper.to_array(tensors[node.input[1]])
+            if weights.shape[2] >= weights.shape[1] // 2:
+                yield node, weights
+
+
+def with_inputs_shown(graph: bytes) -> tuple[bytes, list[str]]:
+    """The same graph with what those LSTMs read, [N, batch, inputs] each, among its outputs; and their names."""
+    model = onnx.load_from_string(graph)
+    names = [node.input[0] for node, _ in lstms_above_others(model)]
+    for name in names:
+        model.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
+    return bytes(model.SerializeToString()), names
+
+
+def with_narrow_inputs(graph: bytes, share: float, moments: Moments) -> bytes:
     """The same graph in which LSTMs that read other LSTMs do so through fewer dimensions, `share` of those they had.
 
-    Their input weights W are replaced by the nearest product A B of less than full rank (Eckart & Young 1936), which
-    takes fewer multiplications: B becomes a matrix product before the LSTM. Trained weights are near to such a product.
+    Their input weights W are replaced by a product A B of less than full rank, which takes fewer multiplications: B
+    becomes a matrix product before the LSTM. Trained weights are near to such a product.
     """
     model = onnx.load_from_string(graph)
     tensors = {tensor.name: tensor for tensor in model.graph.initializer}
+    narrow: dict[str, onnx.NodeProto] = {}
+    for node, weights in lstms_above_others(model):
+        inputs = weights.shape[2]
+        above, below = _product(weights.reshape(-1, inputs), round(share * inputs), moments[node.input[0]])
+        tensors[node.input[1]].CopyFrom(numpy_helper.from_array(above.reshape(*weights.shape[:2], -1), node.input[1]))
+        name = f"{node.output[0]}_below"
+        model.graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(below.T), name))
+        narrow[node.output[0]] = helper.make_node("MatMul", [node.input[0], name], [f"{name}_read"])
+        node.input[0] = f"{name}_read"
     nodes: list[onnx.NodeProto] = []
     for node in model.graph.node:
-        if node.op_type == "LSTM":
-            weights = numpy_helper.to_array(tensors[node.input[1]])  # [directions, 4 · size, inputs]
-            size, inputs = weights.shape[1] // 4, weights.shape[2]
-            if inputs >= 2 * size:
-                above, below = _product(weights.reshape(-1, inputs), round(share * inputs))
-                tensors[node.input[1]].CopyFrom(
-                    numpy_helper.from_array(above.reshape(*weights.shape[:2], -1), node.input[1])
-                )
-                name = f"{node.output[0]}_below"
-                model.graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(below.T), name))
-                nodes.append(helper.make_node("MatMul", [node.input[0], name], [f"{name}_read"]))
-                node.input[0] = f"{name}_read"
-        nodes.append(node)
-    if len(nodes) == len(model.graph.node):
-        return graph
+        nodes += [narrow[node.output[0]], node] if node.output[0] in narrow else [node]
     del model.graph.node[:]
     model.graph.node.extend(nodes)
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
 
 
-def _product(weights: NDArray[np.float32], rank: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The two factors, of about the same size."""
-    u, s, v = np.linalg.svd(weights.astype(np.float64), full_matrices=False)
-    root = np.sqrt(s[:rank])
-    return (u[:, :rank] * root).astype(np.float32), (root[:, None] * v[:rank]).astype(np.float32)
+def _product(
+    weights: NDArray[np.float32], rank: int, moments: NDArray[np.float64]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The two factors, of about the same size, whose product does nearest to what the weights do to what they read.
+
+    Of W S, S S being the moments, the nearest product is that of its largest singular values (Eckart & Young 1936).
+    """
+    spread = moments / np.diag(moments).mean()
+    variances, axes = np.linalg.eigh(spread + LEAST_VARIANCE * np.eye(len(spread)))
+    root, back = ((axes * variances**power) @ axes.T for power in (0.5, -0.5))
+    u, s, v = np.linalg.svd(weights.astype(np.float64) @ root, full_matrices=False)
+    half = np.sqrt(s[:rank])
+    return (u[:, :rank] * half).astype(np.float32), (half[:, None] * (v[:rank] @ back)).astype(np.float32)
 
 
 def with_small_words(graph: bytes, count: int) -> bytes:

@@ -88,7 +88,7 @@ class Session:
     def run(self, sentences: Sequence[Sequence[str]], totals: bool) -> BatchScores:
         """sentences: the forms of each one's words. What is beyond the end of a sentence means nothing."""
         self._get()
-        inputs = self._inputs(sentences)
+        inputs = self.inputs(sentences)
         nodes, batch = inputs["words"].shape
         layout = ScoreLayout(nodes)
         names = self._arc_scores(totals)
@@ -168,7 +168,8 @@ class Session:
             numbers[rows[part], words[part]], probabilities[rows[part], words[part]] = found
         return numbers, probabilities
 
-    def _inputs(self, sentences: Sequence[Sequence[str]]) -> dict[str, NDArray[Any]]:
+    def inputs(self, sentences: Sequence[Sequence[str]]) -> dict[str, NDArray[Any]]:
+        """What the main graph reads of sentences."""
         lengths = np.array([len(forms) + 1 for forms in sentences], dtype=np.int32)
         nodes = int(lengths.max())
         words = np.full((nodes, len(sentences)), UNKNOWN, dtype=np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from importlib.metadata import version
@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from longarc import __version__
+from longarc.data.sentence import Sentence
 from longarc.data.spelling import Characters
 from longarc.data.vocabulary import Labels, Words
 from longarc.errors import LongarcError
@@ -26,8 +28,9 @@ from longarc.model.export import (
 )
 from longarc.model.network import Network
 from longarc.model.scorers import FactoredScorer
-from longarc.model.shrink import quantized, with_narrow_inputs, with_small_words
+from longarc.model.shrink import Moments, quantized, with_inputs_shown, with_narrow_inputs, with_small_words
 from longarc.runtime.package import Description, Package
+from longarc.runtime.session import Session, open_graph
 from longarc.training.checkpoint import load_tensors
 from longarc.training.configuration import Configuration
 from longarc.training.examples import Vocabularies
@@ -35,6 +38,9 @@ from longarc.training.prepare import Prepared, network_size
 from longarc.training.tokenizer import load_tokenizer
 from longarc.training.trainer import DESCRIPTION, WEIGHTS
 from longarc.trees.pseudo_projective import Scheme
+
+SAMPLE_SENTENCES = 600
+"""Sentences that tell what LSTMs read: more than enough for some hundreds of dimensions."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +93,29 @@ def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
     return package
 
 
-def make_int8(package: Package, most_words: int = 0, inputs: float = 1.0) -> Package:
+def lstm_moments(package: Package, sample: Sequence[Sentence]) -> Moments:
+    """What the LSTMs that read others are given for some sentences; needed to make them read less."""
+    session = Session(package, lambda: package, "model")
+    graph, names = with_inputs_shown(package.graph)
+    watched = open_graph(graph, "model")
+    other = {"with_total": np.array(False)} if "with_total" in {value.name for value in watched.get_inputs()} else {}
+    moments: dict[str, NDArray[np.float64]] = {}
+    for sentence in sample[:SAMPLE_SENTENCES]:
+        for name, read in zip(names, watched.run(names, session.inputs([sentence.forms]) | other), strict=True):
+            vectors = read[:, 0].astype(np.float64)
+            moments[name] = moments.get(name, 0) + vectors.T @ vectors
+    return moments
+
+
+def make_int8(package: Package, most_words: int = 0, inputs: float = 1.0, moments: Moments | None = None) -> Package:
     """The same model with 8-bit weights, and with no more than `most_words` words (0: all): those of the training data
-    come first, then the vectors' most frequent ones. `inputs`: how much LSTMs that read others keep of their inputs;
-    with less, the model is faster and less exact."""
+    come first, then the vectors' most frequent ones. `inputs`: how much LSTMs that read others keep of their inputs,
+    of which there must be `moments`; with less, the model is faster and less exact."""
     words = package.description.words
     kept = min(most_words or len(words), len(words))
     description = replace(package.description, words=Words(words.forms[:kept], min(words.trained, kept)))
     whole = with_small_words(package.graph, kept)
-    graph = with_narrow_inputs(whole, inputs) if inputs < 1 else whole
+    graph = with_narrow_inputs(whole, inputs, moments) if inputs < 1 and moments else whole
     relations = quantized(package.relation_graph) if package.relation_graph else b""
     card = {**package.card, "precision": "int8", **({} if graph == whole else {"lstm_inputs": inputs})}
     # The graphs that read characters are small, and reading a little better is worth more than making them smaller.

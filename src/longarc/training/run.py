@@ -20,7 +20,7 @@ from longarc.evaluation.measures import count, judge, total
 from longarc.runtime.package import Package, write_package
 from longarc.runtime.parser import Parser
 from longarc.training.configuration import Configuration
-from longarc.training.package import Origin, make_int8, make_package, model_card
+from longarc.training.package import Origin, lstm_moments, make_int8, make_package, model_card
 from longarc.training.prepare import Prepared, prepare
 from longarc.training.tokenizer import (
     TOKENIZER,
@@ -152,8 +152,9 @@ def write_models(
     write_package(out / f"{name}.longarc", package)
     yield out / f"{name}.longarc", package
     if quantize:
-        for inputs in (*LSTM_INPUTS, 1.0) if dev else (1.0,):
-            small = make_int8(package, most_words, inputs)
+        moments = lstm_moments(package, dev)
+        for inputs in (*LSTM_INPUTS, 1.0) if moments else (1.0,):
+            small = make_int8(package, most_words, inputs, moments)
             found = _measured(small, dev)
             # Both are rounded, and so is what they differ by: 58.96 − 58.76 is a little more than 0.2 otherwise.
             if not dev or round(measured["dev_las"] - found["dev_las"], 2) <= MOST_LOST:
