@@ -89,6 +89,7 @@ def main() -> None:
         "train_words": sum(map(len, parts["train"])),
         "words": once.words,
         "vectors": arguments.vectors.name if arguments.vectors else "",
+        "remark": arguments.remark,
         "threads": arguments.threads,
         "cores": os.cpu_count(),
         "rounds": arguments.rounds,
@@ -116,6 +117,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, default=2, help="the timed input is the test file so often (default: 2)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each contender, in turn (default: 3)")
     parser.add_argument("--threads", type=int, default=2, help="threads or processes of each (default: 2)")
+    parser.add_argument("--remark", default="", help="what the page shall say of models made otherwise")
     parser.add_argument("--json", type=Path, help="write the measurements to this file too")
     parser.add_argument("--report", type=Path, nargs="+", help="make docs/benchmarks.md of such files")
     arguments = parser.parse_args()
@@ -279,8 +281,8 @@ def about(found: dict[str, Any]) -> str:
     return (
         f"{found['words']:,} words in the test file, {found['train_words']:,} to train on{vectors}. "
         f"{found['threads']} threads, {found['cores']} cores, {found['machine']}, Python {found['python']}; "
-        f"medians of {found['rounds']} rounds over the file {found['repeat']} times."
-    )
+        f"medians of {found['rounds']} rounds over the file {found['repeat']} times. {found.get('remark', '')}"
+    ).strip()
 
 
 def table(found: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""How fast raw text is split into sentences and words, beside how fast these words are parsed, in turn.
+"""How fast raw text is split into sentences and words, beside how fast it is split and parsed, in turn.
 
     python bench/text_speed.py test.conllu [--model my-model.longarc]
 
@@ -20,7 +20,7 @@ from longarc.data.raw_text import text_of
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("treebank", type=Path, help="a CoNLL-U file with `# text` or SpaceAfter")
+    parser.add_argument("treebank", type=Path, help="a CoNLL-U file, with SpaceAfter where words touch")
     parser.add_argument("--model", help="a model's name or file (default: the English one)")
     parser.add_argument("--rounds", type=int, default=5, help="of each, in turn (default: 5)")
     arguments = parser.parse_args()

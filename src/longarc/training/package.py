@@ -115,7 +115,7 @@ def make_int8(package: Package, most_words: int = 0, inputs: float = 1.0, moment
     kept = min(most_words or len(words), len(words))
     description = replace(package.description, words=Words(words.forms[:kept], min(words.trained, kept)))
     whole = with_small_words(package.graph, kept)
-    graph = with_narrow_inputs(whole, inputs, moments) if inputs < 1 and moments else whole
+    graph = with_narrow_inputs(whole, inputs, moments or {}) if inputs < 1 else whole
     relations = quantized(package.relation_graph) if package.relation_graph else b""
     card = {**package.card, "precision": "int8", **({} if graph == whole else {"lstm_inputs": inputs})}
     # The graphs that read characters are small, and reading a little better is worth more than making them smaller.
