@@ -206,24 +206,27 @@ def test_a_finished_training_can_be_packaged_again(folder: Path) -> None:
     assert again.graph == first.graph
     small = read_package(folder / "toy" / "toy-int8.longarc")
     moments = lstm_moments(again, read_all(folder / "dev.conllu"))
-    assert make_int8(again, inputs=small.card.get("lstm_inputs", 1.0), moments=moments).graph == small.graph
+    assert make_int8(again, 0, small.card.get("lstm_inputs", ()), moments).graph == small.graph
 
 
 def test_narrow_inputs_change_no_more_than_their_rank_takes_away(folder: Path) -> None:
-    package = read_package(folder / "toy" / "toy.longarc")
-    moments = lstm_moments(package, read_all(folder / "dev.conllu"))
+    dev = read_all(folder / "dev.conllu")
+    package = packaged(small("nl-covington", dev))
+    moments = lstm_moments(package, dev)
     sentences = [["the", "dog", "sees", "the", "cat"], ["the", "old", "bird", "hears", "the", "child", "today"]]
 
-    def scores(share: float) -> Any:
-        graph = with_narrow_inputs(package.graph, share, moments)
-        assert graph != package.graph
+    def scores(*shares: float) -> Any:
+        graph = with_narrow_inputs(package.graph, shares, moments)
+        assert (graph == package.graph) == (set(shares) == {1})
         return Parser(replace(package, graph=graph), threads=1)._session.run(sentences, totals=False).scores
 
-    whole = Parser(package, threads=1)._session.run(sentences, totals=False).scores
-    np.testing.assert_allclose(scores(1.0), whole, rtol=1e-3, atol=1e-3)
-    differences = [np.abs(scores(share) - whole).mean() for share in (0.8, 0.4, 0.1)]
+    assert len(moments) == 4
+    whole = scores(1, 1, 1, 1)
+    np.testing.assert_allclose(scores(*[0.9999] * 4), whole, rtol=1e-3, atol=1e-3)  # all, but as a product
+    tried = [(1, 0.8, 0.8, 1), (1, 0.8, 0.4, 0.8), (0.4, 0.4, 0.4, 0.4), (0.1, 0.1, 0.1, 0.1)]
+    differences = [np.abs(scores(*shares) - whole).mean() for shares in tried]
     assert differences == sorted(differences)
-    assert make_int8(package, inputs=0.25, moments=moments).graph_bytes < make_int8(package).graph_bytes
+    assert make_int8(package, 0, [1, 0.25, 1, 1], moments).graph_bytes < make_int8(package).graph_bytes
 
 
 def test_narrow_inputs_do_best_where_something_is_read() -> None:
@@ -242,20 +245,26 @@ def test_what_costs_too_much_accuracy_is_not_made_narrow(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dev = read_all(folder / "dev.conllu")
-    for most_lost, inputs in ((100.0, 0.25), (-100.0, None)):
+    for most_lost, inputs in ((100.0, [0.25] * 4), (-100.0, None)):
         monkeypatch.setattr("longarc.training.run.MOST_LOST", most_lost)
-        written = dict(write_models(load_trained(folder / "toy"), tmp_path, dev, {}, Origin(), quantize=True))
+        written = dict(write_models(small("covington", dev), tmp_path, dev, {}, Origin(), quantize=True))
         assert [package.card.get("lstm_inputs") for package in written.values()] == [None, inputs]
 
 
-def test_a_model_may_lose_exactly_what_is_allowed(
+def test_each_lstm_is_made_as_narrow_as_is_allowed(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dev = read_all(folder / "dev.conllu")
-    las = iter([58.96, 58.76])
-    monkeypatch.setattr("longarc.training.run._measured", lambda *_: {"dev_las": next(las)})
-    written = dict(write_models(load_trained(folder / "toy"), tmp_path, dev, {}, Origin(), quantize=True))
-    assert [package.card.get("lstm_inputs") for package in written.values()] == [None, 0.25]
+    allowed = [(58.76, 90.0), (58.75, 90.0), (58.96, 89.8), (60.0, 89.79)]  # whether to go on from it: yes, no, yes, no
+    found = iter([(58.96, 90.0), *allowed, *allowed])
+    monkeypatch.setattr("longarc.training.run._scores", lambda *_: dict(zip(("las", "tags"), next(found), strict=True)))
+    monkeypatch.setattr("longarc.training.run._measured", lambda *_: {})
+    told: list[str] = []
+    prepared = small("covington", dev)
+    written = dict(write_models(prepared, tmp_path, dev, {}, Origin(), quantize=True, announce=told.append))
+    # The parser's first LSTM reads tags too, the tagger's first only words.
+    assert [package.card.get("lstm_inputs") for package in written.values()] == [None, [1, 1, 0.25, 0.25]]
+    assert next(found, None) is None and "trying faster 8-bit models, 8 of 8" in told
 
 
 ODD_INPUT = "\r\n".join(

@@ -27,8 +27,7 @@ def build(
     DIR/NAME/NAME-int8.longarc is the file to parse with.
     """
     require_torch()
-    from longarc.cli.package import tell
-    from longarc.cli.train_progress import TrainingProgress
+    from longarc.cli.train_progress import PackagingProgress, TrainingProgress
     from longarc.training.package import load_trained
     from longarc.training.recipe import read_recipe
     from longarc.training.run import (
@@ -69,10 +68,11 @@ def build(
         except Interrupted:
             typer.echo(f"longarc: stopped; the state is saved in {folder}. The same command goes on.", err=True)
             raise typer.Exit(130) from None
-    written = write_models(
-        prepared, folder, sentences["dev"], {}, read.recipe.origin, quantize=True, most_words=read.recipe.most_words
-    )
-    for path, package in written:
-        if test := sentences.get("test"):
-            package = measured_on_test(path, package, test)
-        tell(path, package)
+    origin, most_words = read.recipe.origin, read.recipe.most_words
+    with PackagingProgress() as line:
+        for path, package in write_models(
+            prepared, folder, sentences["dev"], {}, origin, True, most_words, line.announce
+        ):
+            if test := sentences.get("test"):
+                package = measured_on_test(path, package, test)
+            line.tell(path, package)

@@ -12,7 +12,6 @@ from longarc.cli.train import require_torch
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
-    from longarc.runtime.package import Package
 
 Treebank = Annotated[str, typer.Option("--treebank", help="For the card: what the model was trained on.")]
 Licence = Annotated[str, typer.Option("--licence", help="For the card: the treebank's licence.")]
@@ -33,6 +32,7 @@ def package(
 ) -> None:
     """Write DIR/NAME.longarc (and NAME-int8.longarc) from the weights in DIR, NAME being the folder's own name."""
     require_torch()
+    from longarc.cli.train_progress import PackagingProgress
     from longarc.training.package import Origin, load_trained
     from longarc.training.run import write_models
     from longarc.trees.structure import require_tree
@@ -41,11 +41,7 @@ def package(
     if dev is not None:
         sentences = list(read_sentences(dev, encoding=encoding, skip_invalid=False, check=require_tree))
     origin = Origin(treebank, licence, attribution)
-    for path, written in write_models(load_trained(folder), folder, sentences, {}, origin, quantize):
-        tell(path, written)
-
-
-def tell(target: Path, package: Package) -> None:
-    """Says what was written."""
-    scores = "  ".join(f"{name} {score:.2f}" for name, score in package.card["scores"].items())
-    typer.echo(f"{target}  {target.stat().st_size / 1e6:.1f} MB  {package.card['precision']}  {scores}")
+    with PackagingProgress() as progress:
+        prepared, announce = load_trained(folder), progress.announce
+        for path, written in write_models(prepared, folder, sentences, {}, origin, quantize, announce=announce):
+            progress.tell(path, written)

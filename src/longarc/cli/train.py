@@ -93,8 +93,7 @@ def train(
         aside = max(1, round(dev_fraction * len(train_sentences)))
         train_sentences, dev_sentences = train_sentences[:-aside], train_sentences[-aside:]
 
-    from longarc.cli.package import tell
-    from longarc.cli.train_progress import TrainingProgress
+    from longarc.cli.train_progress import PackagingProgress, TrainingProgress
     from longarc.training.package import Origin
     from longarc.training.run import Treebanks, clear_folder, train_model, write_models
     from longarc.training.threads import set_up_torch
@@ -111,8 +110,11 @@ def train(
         typer.echo(message, err=True)
         raise typer.Exit(130) from None
     origin = Origin(name or Path(treebank).name, licence, attribution)
-    for path, package in write_models(prepared, out, dev_sentences, scores, origin, quantize):
-        tell(path, package)
+    with PackagingProgress() as line:
+        for path, package in write_models(
+            prepared, out, dev_sentences, scores, origin, quantize, announce=line.announce
+        ):
+            line.tell(path, package)
 
 
 def require_torch() -> None:

@@ -1,15 +1,27 @@
-"""How a training shows itself: a progress bar on a terminal, and a line per epoch everywhere."""
+"""How training and packaging show themselves: a progress bar on a terminal, and a line per epoch everywhere."""
 
 from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+if TYPE_CHECKING:
+    from longarc.runtime.package import Package
 
 
 class TrainingProgress:
@@ -68,17 +80,46 @@ class TrainingProgress:
                 parts.append(f"{split} {' '.join(scores)}")
         if "tokens_per_second" in entry:
             parts.append(f"{entry['tokens_per_second']:,} tokens/s")
-        self._bar.console.file.flush()
-        typer.echo("  ".join(parts))
+        _echo("  ".join(parts), self._bar)
+
+
+class PackagingProgress:
+    """Shows on a terminal what is being done, and tells of each model that was written."""
+
+    def __init__(self) -> None:
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        self._line = _transient(*columns)
+        self._task = self._line.add_task("packaging", total=None)
+
+    def __enter__(self) -> PackagingProgress:
+        self._line.start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self._line.stop()
+
+    def announce(self, text: str) -> None:
+        self._line.update(self._task, description=text)
+
+    def tell(self, target: Path, package: Package) -> None:
+        scores = "  ".join(f"{name} {score:.2f}" for name, score in package.card["scores"].items())
+        size = f"{target.stat().st_size / 1e6:.1f} MB"
+        _echo(f"{target}  {size}  {package.card['precision']}  {scores}", self._line)
+
+
+def _echo(text: str, bar: Progress) -> None:
+    """Prints a line where a bar may be shown, which comes back below it."""
+    shown = bar.live.is_started
+    if shown:
+        bar.stop()
+    typer.echo(text)
+    if shown:
+        bar.start()
 
 
 def _bar(before: str, after: str) -> Progress:
-    return Progress(
-        TextColumn(before),
-        BarColumn(),
-        TextColumn(after),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
+    return _transient(TextColumn(before), BarColumn(), TextColumn(after), TimeRemainingColumn())
+
+
+def _transient(*columns: ProgressColumn) -> Progress:
+    return Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,27 +19,26 @@ Moments = Mapping[str, NDArray[np.float64]]
 """Of what an LSTM reads, under the name that it has in the graph: the sum of its outer products with itself."""
 
 
-def lstms_above_others(model: onnx.ModelProto) -> Iterator[tuple[onnx.NodeProto, NDArray[np.float32]]]:
-    """The LSTMs of a graph that read other LSTMs, with their input weights [directions, 4 · size, inputs]."""
+def lstms(model: onnx.ModelProto) -> Iterator[tuple[onnx.NodeProto, NDArray[np.float32]]]:
+    """The LSTMs of a graph, from the lowest to the highest, with their input weights [directions, 4 · size, inputs]."""
     tensors = {tensor.name: tensor for tensor in model.graph.initializer}
     for node in model.graph.node:
         if node.op_type == "LSTM":
-            weights = numpy_helper.to_array(tensors[node.input[1]])
-            if weights.shape[2] >= weights.shape[1] // 2:
-                yield node, weights
+            yield node, numpy_helper.to_array(tensors[node.input[1]])
 
 
 def with_inputs_shown(graph: bytes) -> tuple[bytes, list[str]]:
-    """The same graph with what those LSTMs read, [N, batch, inputs] each, among its outputs; and their names."""
+    """The same graph with what its LSTMs read, [N, batch, inputs] each, among its outputs; and their names."""
     model = onnx.load_from_string(graph)
-    names = [node.input[0] for node, _ in lstms_above_others(model)]
+    names = [node.input[0] for node, _ in lstms(model)]
     for name in names:
         model.graph.output.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
     return bytes(model.SerializeToString()), names
 
 
-def with_narrow_inputs(graph: bytes, share: float, moments: Moments) -> bytes:
-    """The same graph in which LSTMs that read other LSTMs do so through fewer dimensions, `share` of those they had.
+def with_narrow_inputs(graph: bytes, shares: Sequence[float], moments: Moments) -> bytes:
+    """The same graph in which LSTMs read fewer dimensions: `shares` says for each, from the lowest to the highest, how
+    much it keeps of those it had; 1 leaves it as it is.
 
     Their input weights W are replaced by a product A B of less than full rank, which takes fewer multiplications: B
     becomes a matrix product before the LSTM. Trained weights are near to such a product.
@@ -47,7 +46,9 @@ def with_narrow_inputs(graph: bytes, share: float, moments: Moments) -> bytes:
     model = onnx.load_from_string(graph)
     tensors = {tensor.name: tensor for tensor in model.graph.initializer}
     narrow: dict[str, onnx.NodeProto] = {}
-    for node, weights in lstms_above_others(model):
+    for share, (node, weights) in zip(shares, lstms(model), strict=True):
+        if share == 1:
+            continue
         inputs = weights.shape[2]
         above, below = _product(weights.reshape(-1, inputs), round(share * inputs), moments[node.input[0]])
         tensors[node.input[1]].CopyFrom(numpy_helper.from_array(above.reshape(*weights.shape[:2], -1), node.input[1]))

@@ -24,8 +24,8 @@ from longarc.transitions.system import Ints, ScoreLayout
 GROUP_COST = 5
 """Sentences of a batch go through the network in groups of like length, since it takes as long for each of them as for
 the longest. A group takes the time of so many words, whatever is in it. The search takes the whole batch."""
-ARCS_AT_ONCE = 512
-"""Arcs whose relations are found together: each takes the memory of a vector for every relation."""
+ARCS_AT_ONCE = 128
+"""Arcs whose relations are found together: each takes a vector for every relation, and these shall stay in a cache."""
 PAIRS = frozenset(["arcs", "best", "total", "relations", "no_arc"])
 """The outputs about pairs of words."""
 QUIET = 3  # onnxruntime's warnings are for its developers

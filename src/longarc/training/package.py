@@ -94,7 +94,7 @@ def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
 
 
 def lstm_moments(package: Package, sample: Sequence[Sentence]) -> Moments:
-    """What the LSTMs that read others are given for some sentences; needed to make them read less."""
+    """What the LSTMs are given for some sentences, from the lowest to the highest; needed to make them read less."""
     session = Session(package, lambda: package, "model")
     graph, names = with_inputs_shown(package.graph)
     watched = open_graph(graph, "model")
@@ -107,17 +107,21 @@ def lstm_moments(package: Package, sample: Sequence[Sentence]) -> Moments:
     return moments
 
 
-def make_int8(package: Package, most_words: int = 0, inputs: float = 1.0, moments: Moments | None = None) -> Package:
+def make_int8(
+    package: Package, most_words: int = 0, lstm_inputs: Sequence[float] = (), moments: Moments | None = None
+) -> Package:
     """The same model with 8-bit weights, and with no more than `most_words` words (0: all): those of the training data
-    come first, then the vectors' most frequent ones. `inputs`: how much LSTMs that read others keep of their inputs,
-    of which there must be `moments`; with less, the model is faster and less exact."""
+    come first, then the vectors' most frequent ones. `lstm_inputs`: how much each LSTM keeps of its inputs, of
+    which there must be `moments`; with less, the model is faster and less exact."""
     words = package.description.words
     kept = min(most_words or len(words), len(words))
     description = replace(package.description, words=Words(words.forms[:kept], min(words.trained, kept)))
-    whole = with_small_words(package.graph, kept)
-    graph = with_narrow_inputs(whole, inputs, moments or {}) if inputs < 1 else whole
+    graph = with_small_words(package.graph, kept)
+    card = {**package.card, "precision": "int8"}
+    if any(share < 1 for share in lstm_inputs):
+        graph = with_narrow_inputs(graph, lstm_inputs, moments or {})
+        card["lstm_inputs"] = list(lstm_inputs)
     relations = quantized(package.relation_graph) if package.relation_graph else b""
-    card = {**package.card, "precision": "int8", **({} if graph == whole else {"lstm_inputs": inputs})}
     # The graphs that read characters are small, and reading a little better is worth more than making them smaller.
     small = Package(quantized(graph), package.spelling_graph, relations, package.tokenizer_graph, description, card)
     small.card["bytes"] = small.graph_bytes
