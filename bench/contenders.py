@@ -215,23 +215,25 @@ def measure(contender: Contender, task: Task) -> Run:
 
 
 def measure_in_turn(contenders: list[Contender], task: Task, rounds: int) -> dict[Contender, list[Run]]:
-    """Measures everyone once in each round, so that a busy machine slows all."""
+    """Measures everyone once in each round, so that a busy machine slows all; every other round in reverse."""
     runs: dict[Contender, list[Run]] = {contender: [] for contender in contenders}
     for number in range(1, rounds + 1):
-        for contender, own in runs.items():
-            own.append(measure(contender, task))
-            print(f"round {number}: {contender.name}: {own[-1]['job']:.2f} s", file=sys.stderr)
+        for contender in contenders if number % 2 else reversed(contenders):
+            run = measure(contender, task)
+            runs[contender].append(run)
+            print(f"round {number}: {contender.name}: {run['job']:.2f} s", file=sys.stderr)
     return runs
 
 
 def summary(contender: Contender, runs: list[Run]) -> dict[str, Any]:
-    """Medians, and the range of the speed, in tokens per second."""
+    """Medians, the range of the speed and that of each round, in tokens per second."""
     speeds = [run["words"] / run["job"] for run in runs]
     return {
         "contender": contender.name,
         "kind": contender.load,
         "version": version(contender.package),
         "speed": statistics.median(speeds),
+        "speeds": [round(speed) for speed in speeds],
         "slowest": min(speeds),
         "fastest": max(speeds),
         "with_startup": statistics.median(run["words"] / run["wall"] for run in runs),

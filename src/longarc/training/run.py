@@ -33,7 +33,7 @@ from longarc.training.tokenizer import (
 )
 from longarc.training.trainer import BEST, CHECKPOINT, DESCRIPTION, LOG, WEIGHTS, Reporter, Trainer, write_log
 
-LSTM_INPUTS = (0.4, 0.25)
+LSTM_INPUTS = (0.25, 0.4, 0.6)
 """What is tried of a faster 8-bit model, for each LSTM in turn; see `make_int8`."""
 MOST_LOST = 0.2
 """What LAS, and every other score on the development data, may lose by a model's being made faster."""
@@ -169,15 +169,16 @@ def _fast_int8(package: Package, dev: Sequence[Sentence], most_words: int, annou
     sizes = [len(products) for products in moments.values()]
     inputs, best = [1.0] * len(sizes), make_int8(package, most_words)
     whole = _scores(Parser(package), dev)
-    tries = [(share, place) for share in LSTM_INPUTS for place in sorted(range(len(sizes)), key=lambda p: -sizes[p])]
-    for number, (share, place) in enumerate(tries, 1):
-        announce(f"trying faster 8-bit models, {number} of {len(tries)}")
-        less = [*inputs[:place], share, *inputs[place + 1 :]]
-        small = make_int8(package, most_words, less, moments)
-        found = _scores(Parser(small), dev)
-        # Rounded, since 58.96 − 58.76 is a little more than 0.2 otherwise.
-        if max(round(score - found[name], 6) for name, score in whole.items()) <= MOST_LOST:
-            inputs, best = less, small
+    for number, place in enumerate(sorted(range(len(sizes)), key=lambda place: -sizes[place]), 1):
+        for share in LSTM_INPUTS:
+            announce(f"making the 8-bit model faster: {share:.0%} of the inputs of LSTM {number} of {len(sizes)}")
+            less = [*inputs[:place], share, *inputs[place + 1 :]]
+            small = make_int8(package, most_words, less, moments)
+            found = _scores(Parser(small), dev)
+            # Rounded, since 58.96 − 58.76 is a little more than 0.2 otherwise.
+            if max(round(score - found[name], 6) for name, score in whole.items()) <= MOST_LOST:
+                inputs, best = less, small
+                break
     return best
 
 
