@@ -19,6 +19,7 @@ train = "train.conllu"
 dev = "dev.conllu"
 test = "test.conllu"
 most_words = 9
+narrow = false
 licence = "CC0"
 set = { lstm_size = 8, lstm_layers = 1, word_dimensions = 8, spelling_size = 4, pair_dimensions = 8, epochs = 1,
         relation_dimensions = 8, merge_dimensions = 8, tokenizer_steps = 40 }
@@ -41,7 +42,7 @@ def test_a_recipe_makes_a_model_and_does_nothing_twice(recipe: Path, tmp_path: P
     model = tmp_path / "out" / "little" / "little-int8.longarc"
     package = read_package(model)
     assert len(package.description.words) == 9
-    assert package.card["licence"] == "CC0"
+    assert package.card["licence"] == "CC0" and "lstm_inputs" not in package.card
     for name in ("dev_las", "test_las", "test_text_words", "test_text_las"):
         assert 0 <= package.card["scores"][name] <= 100
     assert "dev_las" in package.card["float32_scores"]
@@ -57,6 +58,7 @@ def test_a_recipe_makes_a_model_and_does_nothing_twice(recipe: Path, tmp_path: P
         (("name =", "nome ="), "unknown key 'nome'"),
         (('dev = "dev.conllu"\n', ""), "dev is missing"),
         (("most_words = 9", 'most_words = "9"'), "expected a whole number"),
+        (("narrow = false", "narrow = 0"), "expected true or false"),
         (("test.conllu", "nowhere.conllu"), "test: .*nowhere.conllu"),
         (("epochs = 1", "epoch = 1"), "unknown key 'epoch'"),
     ],

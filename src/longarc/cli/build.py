@@ -68,10 +68,17 @@ def build(
         except Interrupted:
             typer.echo(f"longarc: stopped; the state is saved in {folder}. The same command goes on.", err=True)
             raise typer.Exit(130) from None
-    origin, most_words = read.recipe.origin, read.recipe.most_words
     with PackagingProgress() as line:
         for path, package in write_models(
-            prepared, folder, sentences["dev"], {}, origin, True, most_words, line.announce
+            prepared,
+            folder,
+            sentences["dev"],
+            {},
+            read.recipe.origin,
+            quantize=True,
+            most_words=read.recipe.most_words,
+            narrow=read.recipe.narrow,
+            announce=line.announce,
         ):
             if test := sentences.get("test"):
                 package = measured_on_test(path, package, test)

@@ -41,7 +41,8 @@ def package(
     if dev is not None:
         sentences = list(read_sentences(dev, encoding=encoding, skip_invalid=False, check=require_tree))
     origin = Origin(treebank, licence, attribution)
-    with PackagingProgress() as progress:
-        prepared, announce = load_trained(folder), progress.announce
-        for path, written in write_models(prepared, folder, sentences, {}, origin, quantize, announce=announce):
-            progress.tell(path, written)
+    with PackagingProgress() as line:
+        for path, written in write_models(
+            load_trained(folder), folder, sentences, {}, origin, quantize=quantize, announce=line.announce
+        ):
+            line.tell(path, written)

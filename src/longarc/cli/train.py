@@ -112,7 +112,7 @@ def train(
     origin = Origin(name or Path(treebank).name, licence, attribution)
     with PackagingProgress() as line:
         for path, package in write_models(
-            prepared, out, dev_sentences, scores, origin, quantize, announce=line.announce
+            prepared, out, dev_sentences, scores, origin, quantize=quantize, announce=line.announce
         ):
             line.tell(path, package)
 

@@ -138,13 +138,16 @@ def write_models(
     dev: Sequence[Sentence],
     scores: dict[str, float],
     origin: Origin,
+    *,
     quantize: bool,
     most_words: int = 0,
+    narrow: bool = True,
     announce: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[Path, Package]]:
     """Packages a trained network in its folder, measured on dev, and tells of each file as it is written.
 
-    `most_words`: how many words the 8-bit model knows at most; 0 is all. `announce` is told what is being done.
+    `most_words`: how many words the 8-bit model knows at most; 0 is all. `narrow`: whether its LSTMs read less, as far
+    as scores on dev allow. `announce` is told what is being done.
     """
     name = out.resolve().name
     announce("measuring the model")
@@ -154,7 +157,7 @@ def write_models(
     write_package(out / f"{name}.longarc", package)
     yield out / f"{name}.longarc", package
     if quantize:
-        small = _fast_int8(package, dev, most_words, announce)
+        small = _narrow_int8(package, dev, most_words, announce) if narrow else make_int8(package, most_words)
         announce("measuring the 8-bit model")
         small.card["scores"] = {**scores, **_measured(small, dev)}
         if dev:
@@ -163,7 +166,9 @@ def write_models(
         yield out / f"{name}-int8.longarc", small
 
 
-def _fast_int8(package: Package, dev: Sequence[Sentence], most_words: int, announce: Callable[[str], None]) -> Package:
+def _narrow_int8(
+    package: Package, dev: Sequence[Sentence], most_words: int, announce: Callable[[str], None]
+) -> Package:
     """The 8-bit model whose LSTMs read as little as the scores on dev allow: those that read most come first."""
     moments = lstm_moments(package, dev)
     sizes = [len(products) for products in moments.values()]
