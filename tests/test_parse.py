@@ -256,9 +256,13 @@ def test_each_lstm_is_made_as_narrow_as_is_allowed(
 ) -> None:
     dev = read_all(folder / "dev.conllu")
     yes, also, no, never = (58.76, 90.0), (60.0, 89.8), (58.75, 90.0), (60.0, 89.79)
-    found = iter([(58.96, 90.0), yes, no, also, never, no, yes, no, no, never])
-    monkeypatch.setattr("longarc.training.run._scores", lambda *_: dict(zip(("las", "tags"), next(found), strict=True)))
-    monkeypatch.setattr("longarc.training.run._measured", lambda *_: {})
+    found = iter([yes, no, also, never, no, yes, no, no, never])
+
+    def named(scores: tuple[float, float]) -> dict[str, float]:
+        return dict(zip(("las", "tags"), scores, strict=True))
+
+    monkeypatch.setattr("longarc.training.run._scores", lambda *_: named((58.96, 90.0)))
+    monkeypatch.setattr("longarc.training.run._scores_on_words", lambda *_: named(next(found)))
     told: list[str] = []
     prepared = small("covington", dev)
     written = dict(write_models(prepared, tmp_path, dev, {}, Origin(), quantize=True, announce=told.append))

@@ -50,7 +50,8 @@ def with_narrow_inputs(graph: bytes, shares: Sequence[float], moments: Moments) 
         if share == 1:
             continue
         inputs = weights.shape[2]
-        above, below = _product(weights.reshape(-1, inputs), round(share * inputs), moments[node.input[0]])
+        rank = max(1, round(share * inputs))
+        above, below = _product(weights.reshape(-1, inputs), rank, moments[node.input[0]])
         tensors[node.input[1]].CopyFrom(numpy_helper.from_array(above.reshape(*weights.shape[:2], -1), node.input[1]))
         name = f"{node.output[0]}_below"
         model.graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(below.T), name))
