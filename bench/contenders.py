@@ -74,7 +74,7 @@ def made(make: Callable[..., None], target: Path, *arguments: Path) -> Path:
 def read_part(treebank: Path, part: str, encoding: str = "utf-8") -> list[Sentence]:
     """The sentences of a folder's train, dev or test file, as CoNLL-U."""
     from longarc import read_all
-    from longarc.data.convert import to_conllu
+    from longarc.data.conllx import to_conllu
 
     paths = sorted(treebank.glob(f"{part}.conll*"))
     if not paths:

@@ -50,7 +50,7 @@ class Load:
 def main() -> None:
     arguments = parse_arguments()
     from longarc import read_all
-    from longarc.data.convert import to_conllu
+    from longarc.data.conllx import to_conllu
 
     treebank = read_all(arguments.input, encoding=arguments.encoding)
     sentences = [to_conllu(sentence) for sentence in treebank] * arguments.repeat

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch", reason="torch is not installed: nothing can be trained")
 
 from longarc.errors import LongarcError
-from longarc.runtime.package import read_package
+from longarc.runtime.model_file import read_model_file
 from longarc.training.recipe import read_recipe
 from tests.test_text import longarc, treebank_with_text
 
@@ -40,7 +40,7 @@ def test_a_recipe_makes_a_model_and_does_nothing_twice(recipe: Path, tmp_path: P
     assert first.returncode == 0, first.stderr.decode()
     assert b"epoch   1" in first.stdout
     model = tmp_path / "out" / "little" / "little-int8.longarc"
-    package = read_package(model)
+    package = read_model_file(model)
     assert len(package.description.words) == 9
     assert package.card["licence"] == "CC0" and "lstm_inputs" not in package.card
     for name in ("dev_las", "test_las", "test_text_words", "test_text_las"):
@@ -49,7 +49,7 @@ def test_a_recipe_makes_a_model_and_does_nothing_twice(recipe: Path, tmp_path: P
     again = longarc("build", recipe, "--out", tmp_path / "out", "--threads=1")
     assert again.returncode == 0
     assert b"epoch" not in again.stdout
-    assert read_package(model).graph == package.graph
+    assert read_model_file(model).graph == package.graph
 
 
 @pytest.mark.parametrize(

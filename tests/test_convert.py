@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longarc.data.conll import read, read_all
-from longarc.data.convert import lost_in_conllx, to_conllu, to_conllx
+from longarc.data.conllx import lost_in_conllx, to_conllu, to_conllx
 from longarc.data.jsonl import from_json, read_jsonl, to_json
 from longarc.errors import InputError, LongarcError
 from longarc.trees.structure import is_projective

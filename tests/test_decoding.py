@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from longarc.decoding.greedy import parse_greedily, usable
+from longarc.decoding.greedy import finite_scores, parse_greedily
 from longarc.transitions import SYSTEMS
 from longarc.transitions.static_oracle import pad_heads
 from longarc.transitions.system import ScoreLayout, Scores, TransitionSystem
@@ -122,7 +122,7 @@ def test_nan_is_the_lowest_score_and_infinities_are_the_ends(name: str, dtype: t
     limits = np.finfo(dtype)
     numbers = np.where(high, limits.max, np.where(low, limits.min, scores))
     symbols = np.where(high, dtype(np.inf), np.where(low, dtype(np.nan), scores))
-    assert usable(symbols).dtype == dtype
+    assert finite_scores(symbols).dtype == dtype
     np.testing.assert_array_equal(
         greedy_heads(SYSTEMS[name], lengths, symbols), greedy_heads(SYSTEMS[name], lengths, numbers)
     )

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from longarc.data.sentence import FEATS, UPOS, XPOS, Sentence
 from longarc.drawing.layout import Layout, Placement, arc_levels, lay_out
-from longarc.drawing.measure import columns, ems, is_right_to_left, printable
 from longarc.drawing.svg import COLOURS, THEMES, Theme, svg_tree
 from longarc.drawing.text import text_tree
+from longarc.drawing.text_width import columns, ems, is_right_to_left, printable
 from longarc.drawing.tikz import escape_tex, tikz_tree
 from longarc.errors import LongarcError
 from longarc.trees.structure import crossing_arcs, projective_arcs

@@ -12,8 +12,8 @@ import pytest
 
 import longarc
 from longarc.data.raw_text import text_of
-from longarc.runtime.models import DEFAULT, EMBEDDED
-from longarc.runtime.package import read_card
+from longarc.runtime.installed_models import DEFAULT, EMBEDDED
+from longarc.runtime.model_file import read_card
 from longarc.trees.structure import is_projective
 
 MODEL = EMBEDDED / f"{DEFAULT}.longarc"

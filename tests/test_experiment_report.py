@@ -13,9 +13,9 @@ import pytest
 from longarc.evaluation.breakdown import Row
 from longarc.evaluation.plots import from_left_to_right
 from longarc.experiment import paper_results as paper
-from longarc.experiment.document import Block, Cell, Code, Heading, Items, Paragraph, Table, to_markdown
-from longarc.experiment.page import to_page
+from longarc.experiment.html_report import to_page
 from longarc.experiment.plan import Treebank
+from longarc.experiment.report_blocks import Block, Cell, Code, Heading, Items, Paragraph, Table, to_markdown
 from longarc.experiment.results import Result
 from longarc.experiment.summary import Setting, pair, summed_rows
 from longarc.experiment.tables import comparison_table, nonprojective_table, pt_sd_table, spread_table

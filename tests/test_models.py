@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from longarc.cli.main import COMMANDS, make_app
 from longarc.errors import LongarcError
-from longarc.runtime import models as models_module
-from longarc.runtime.models import find_model, named_models, user_folder
+from longarc.runtime import installed_models as models_module
+from longarc.runtime.installed_models import find_model, named_models, user_folder
 
 
 @pytest.fixture

@@ -30,14 +30,14 @@ from longarc.data.vocabulary import TAG_COLUMNS  # noqa: E402
 from longarc.decoding.beam import parse_with_beam  # noqa: E402
 from longarc.decoding.greedy import parse_greedily  # noqa: E402
 from longarc.errors import LongarcError  # noqa: E402
-from longarc.model.shrink import _product, with_narrow_inputs, with_small_words  # noqa: E402
+from longarc.model.quantize import _product, with_narrow_inputs, with_small_words  # noqa: E402
 from longarc.runtime import parser as parser_module  # noqa: E402
-from longarc.runtime.package import Package, read_package, write_package  # noqa: E402
+from longarc.runtime.model_file import ModelFile, read_model_file, write_model_file  # noqa: E402
 from longarc.runtime.parser import Parser, load  # noqa: E402
 from longarc.runtime.words import WordReader  # noqa: E402
 from longarc.training.configuration import Configuration  # noqa: E402
 from longarc.training.examples import make_batch  # noqa: E402
-from longarc.training.package import Origin, load_trained, lstm_moments, make_int8, make_package, model_card  # noqa: E402
+from longarc.training.packaging import Origin, load_trained, lstm_moments, make_int8, make_package, model_card  # noqa: E402
 from longarc.training.prepare import Prepared, prepare  # noqa: E402
 from longarc.training.run import write_models  # noqa: E402
 from longarc.transitions import SYSTEMS  # noqa: E402
@@ -87,7 +87,7 @@ def small(system: str, sentences: list[Sentence], **changes: Any) -> Prepared:
     return prepare(Configuration(**(values | {"system": system} | changes)), sentences, [], None)
 
 
-def packaged(prepared: Prepared) -> Package:
+def packaged(prepared: Prepared) -> ModelFile:
     return make_package(prepared, model_card("test", prepared.configuration, {}, Origin()))
 
 
@@ -169,7 +169,7 @@ def test_groups_of_like_length_cost_the_least(lengths: list[int], cost: int) -> 
 
 def test_training_ends_with_models_that_know_what_they_are(folder: Path) -> None:
     for name, precision in (("toy", "float32"), ("toy-int8", "int8")):
-        card = read_package(folder / "toy" / f"{name}.longarc").card
+        card = read_model_file(folder / "toy" / f"{name}.longarc").card
         assert (card["precision"], card["licence"], card["treebank"]) == (precision, "CC0", "toy")
         assert card["scores"]["dev_las"] > 95
         assert card["command"].startswith("longarc")
@@ -182,7 +182,7 @@ def test_training_ends_with_models_that_know_what_they_are(folder: Path) -> None
 
 
 def test_an_int8_model_can_know_fewer_words(folder: Path) -> None:
-    package = read_package(folder / "toy" / "toy.longarc")
+    package = read_model_file(folder / "toy" / "toy.longarc")
     small = make_int8(package, most_words=10)
     assert small.description.words.forms == package.description.words.forms[:10]
     assert len(small.graph) < len(make_int8(package).graph)
@@ -191,7 +191,7 @@ def test_an_int8_model_can_know_fewer_words(folder: Path) -> None:
 
 
 def test_word_vectors_in_8_bits_are_nearly_the_same(folder: Path) -> None:
-    package = read_package(folder / "toy" / "toy.longarc")
+    package = read_model_file(folder / "toy" / "toy.longarc")
     words = package.description.words
     small = replace(package, graph=with_small_words(package.graph, len(words)))
     sentences = [["the", "dog", "sees", "the", "cat"], ["the", "old", "bird", "hears", "the", "child", "today"]]
@@ -201,10 +201,10 @@ def test_word_vectors_in_8_bits_are_nearly_the_same(folder: Path) -> None:
 
 
 def test_a_finished_training_can_be_packaged_again(folder: Path) -> None:
-    first = read_package(folder / "toy" / "toy.longarc")
+    first = read_model_file(folder / "toy" / "toy.longarc")
     again = packaged(load_trained(folder / "toy"))
     assert again.graph == first.graph
-    small = read_package(folder / "toy" / "toy-int8.longarc")
+    small = read_model_file(folder / "toy" / "toy-int8.longarc")
     moments = lstm_moments(again, read_all(folder / "dev.conllu"))
     assert make_int8(again, 0, small.card.get("lstm_inputs", ()), moments).graph == small.graph
 
@@ -612,8 +612,8 @@ def test_entries_that_point_elsewhere_are_not_even_looked_at(folder: Path, tmp_p
 
 
 def test_the_same_model_gives_the_same_file(folder: Path, tmp_path: Path) -> None:
-    package = read_package(folder / "toy" / "toy.longarc")
-    write_package(tmp_path / "again.longarc", package)
+    package = read_model_file(folder / "toy" / "toy.longarc")
+    write_model_file(tmp_path / "again.longarc", package)
     assert (tmp_path / "again.longarc").read_bytes() == (folder / "toy" / "toy.longarc").read_bytes()
 
 

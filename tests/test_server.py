@@ -40,8 +40,8 @@ from longarc.server.app import make_app
 from longarc.server.batching import Batcher, Kind
 from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
-from longarc.server.models import Models, load_models
 from longarc.server.problem import Problem
+from longarc.server.served_models import Models, load_models
 from longarc.server.udpipe import read_form
 from longarc.trees.structure import is_tree
 from tests.generators import RawFile, raw_files

@@ -14,7 +14,7 @@ schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not i
 conformance = pytest.importorskip("schemathesis.specs.openapi.checks")
 
 from longarc import read_all  # noqa: E402
-from longarc.runtime.package import write_package  # noqa: E402
+from longarc.runtime.model_file import write_model_file  # noqa: E402
 from tests.served_models import serving  # noqa: E402
 from tests.test_parse import packaged, small  # noqa: E402
 from tests.toy_treebank import write_toy_treebank  # noqa: E402
@@ -43,7 +43,7 @@ CHECKS = [
 def description(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     home = tmp_path_factory.mktemp("fuzz")
     sentences = read_all(write_toy_treebank(home / "toy.conllu", 10))
-    write_package(home / "toy.longarc", packaged(small("nl-covington", sentences)))
+    write_model_file(home / "toy.longarc", packaged(small("nl-covington", sentences)))
     with serving(home / "toy.longarc", "--threads", "1", "--max-seconds", "10") as (address, _):
         yield schemathesis.openapi.from_url(f"{address}api/openapi.json")
 

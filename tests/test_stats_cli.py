@@ -375,4 +375,4 @@ def test_torch_is_imported_by_the_network_and_its_training_only() -> None:
 def test_the_imports_of_a_module_are_seen() -> None:
     """So that the tests above cannot pass for want of sight."""
     seen = imported_by(HOME / "cli" / "stats.py")
-    assert {"longarc.evaluation.treebank_stats.treebank_stats", "longarc.cli.inputs.read_sentences", "typer"} <= seen
+    assert {"longarc.evaluation.treebank_stats.treebank_stats", "longarc.cli.options.read_sentences", "typer"} <= seen

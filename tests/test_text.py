@@ -87,7 +87,7 @@ def learnt() -> Tokenizer:
     from longarc.model.export import export_tokenizer
     from longarc.runtime.tokenizer import LearntTokenizer
     from longarc.training.threads import set_up_torch
-    from longarc.training.tokenizer import train_tokenizer
+    from longarc.training.train_tokenizer import train_tokenizer
 
     set_up_torch(1)
     train = read_all(io.BytesIO(treebank_with_text(200).encode()))
@@ -176,7 +176,7 @@ def test_rules_split_words_punctuation_and_sentences() -> None:
 
 def test_what_is_learnt_splits_new_text_as_the_treebank_does(learnt: Tokenizer) -> None:
     gold = read_all(io.BytesIO(treebank_with_text(60, seed=9).encode()))
-    from longarc.training.tokenizer import labelled_text
+    from longarc.training.train_tokenizer import labelled_text
 
     found = learnt.split(labelled_text(gold).text)
     for sentence in found:
@@ -188,7 +188,7 @@ def test_what_is_learnt_splits_new_text_as_the_treebank_does(learnt: Tokenizer) 
 
 def test_a_treebank_without_spaces_has_no_text() -> None:
     pytest.importorskip("torch")
-    from longarc.training.tokenizer import has_text
+    from longarc.training.train_tokenizer import has_text
 
     assert has_text(read_all(io.BytesIO(treebank_with_text(3).encode())))
     assert not has_text([Sentence.from_forms(["a", "."])])

@@ -22,7 +22,7 @@ from spacy.util import minibatch, raise_error
 
 from longarc.data.sentence import FEATS, NOT_IN_A_FORM, UPOS, XPOS, Sentence
 from longarc.errors import LongarcError
-from longarc.runtime.package import Package, package_bytes, read_package, write_package
+from longarc.runtime.model_file import ModelFile, model_file_bytes, read_model_file, write_model_file
 from longarc.runtime.parsed import ParsedSentence
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class LongarcComponent:
         self,
         name: str = "longarc",
         *,
-        model: str | Path | Package | None = None,
+        model: str | Path | ModelFile | None = None,
         threads: int | None = None,
         memory: int = 256,
         beam: int = 1,
@@ -164,7 +164,7 @@ class LongarcComponent:
             self._parser = load(**options) if self.model is None else Parser(self.model, **options)
         return self._parser
 
-    def _use(self, model: Path | Package) -> None:
+    def _use(self, model: Path | ModelFile) -> None:
         """Loads another model, now, so that a damaged one is noticed at once."""
         self.model, self._parser = model, None
         _ = self.parser
@@ -246,7 +246,7 @@ class LongarcComponent:
         """Saves the model in a folder; the options are in the pipeline's configuration."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
-        write_package(folder / MODEL_FILE, self.parser.package())
+        write_model_file(folder / MODEL_FILE, self.parser.package())
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "LongarcComponent":
         """Takes the model that was saved in a folder."""
@@ -255,11 +255,11 @@ class LongarcComponent:
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """The model as bytes."""
-        return package_bytes(self.parser.package())
+        return model_file_bytes(self.parser.package())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "LongarcComponent":
         """Takes the model that `to_bytes` gave."""
-        self._use(read_package(io.BytesIO(data)))
+        self._use(read_model_file(io.BytesIO(data)))
         return self
 
 

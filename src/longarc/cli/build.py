@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.inputs import read_sentences
+from longarc.cli.options import read_sentences
 from longarc.cli.train import require_torch
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def build(
     """
     require_torch()
     from longarc.cli.train_progress import PackagingProgress, TrainingProgress
-    from longarc.training.package import load_trained
+    from longarc.training.packaging import load_trained
     from longarc.training.recipe import read_recipe
     from longarc.training.run import (
         Treebanks,

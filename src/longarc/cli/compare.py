@@ -19,7 +19,7 @@ from longarc.cli.evaluate import (
     conventions_in_words,
     read_corpora,
 )
-from longarc.cli.inputs import Encoding
+from longarc.cli.options import Encoding
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:

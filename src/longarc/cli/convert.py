@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.inputs import (
+from longarc.cli.options import (
     Encoding,
     OutputEncoding,
     SkipInvalid,
@@ -62,7 +62,7 @@ def convert(
 ) -> None:
     """Convert a treebank; what both formats have comes over unchanged, byte for byte within one format."""
     from longarc.data.conll import encode, require_ascii_compatible
-    from longarc.data.convert import lost_in_conllx, to_conllu, to_conllx
+    from longarc.data.conllx import lost_in_conllx, to_conllu, to_conllx
     from longarc.data.files import open_output
     from longarc.data.jsonl import to_json
     from longarc.trees.structure import require_tree, require_tree_if_any

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.inputs import Encoding, SkipInvalid, read_sentences
+from longarc.cli.options import Encoding, SkipInvalid, read_sentences
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _identifier(sentence: Sentence) -> str | None:
 
 def _heading(sentence: Sentence) -> str:
     """A line that names the sentence, where it has a name."""
-    from longarc.drawing.measure import printable
+    from longarc.drawing.text_width import printable
 
     name = _identifier(sentence)
     return "" if name is None else f"# sent_id = {printable(name)}\n"

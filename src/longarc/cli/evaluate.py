@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from longarc.cli.inputs import Encoding, is_jsonl, read_sentences, with_progress
+from longarc.cli.options import Encoding, is_jsonl, read_sentences, with_progress
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:

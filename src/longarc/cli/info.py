@@ -15,11 +15,11 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
 ) -> None:
     """Print a model's card: what it was trained on, by which command, its scores, licence and versions."""
-    from longarc.runtime.models import find_model
-    from longarc.runtime.package import read_package
+    from longarc.runtime.installed_models import find_model
+    from longarc.runtime.model_file import read_model_file
 
     path = find_model(model)
-    package = read_package(path)
+    package = read_model_file(path)
     if as_json:
         typer.echo(json.dumps(package.card, ensure_ascii=False, indent=2))
         return

@@ -17,8 +17,8 @@ def models(
     folder.
     """
     from longarc.errors import LongarcError
-    from longarc.runtime.models import DEFAULT, named_models, user_folder
-    from longarc.runtime.package import read_card
+    from longarc.runtime.installed_models import DEFAULT, named_models, user_folder
+    from longarc.runtime.model_file import read_card
 
     listed: list[dict[str, Any]] = []
     for model in named_models():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from longarc.cli.inputs import Encoding, SkipInvalid, read_sentences
+from longarc.cli.options import Encoding, SkipInvalid, read_sentences
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:

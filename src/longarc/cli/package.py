@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.inputs import Encoding, read_sentences
+from longarc.cli.options import Encoding, read_sentences
 from longarc.cli.train import require_torch
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def package(
     """Write DIR/NAME.longarc (and NAME-int8.longarc) from the weights in DIR, NAME being the folder's own name."""
     require_torch()
     from longarc.cli.train_progress import PackagingProgress
-    from longarc.training.package import Origin, load_trained
+    from longarc.training.packaging import Origin, load_trained
     from longarc.training.run import write_models
     from longarc.trees.structure import require_tree
 

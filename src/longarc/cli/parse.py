@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from longarc.cli.inputs import (
+from longarc.cli.options import (
     Encoding,
     FileProgress,
     OutputEncoding,
@@ -167,7 +167,7 @@ class _Output:
         """Whether what comes next is of another file"""
 
     def write(self, parsed: ParsedSentence) -> None:
-        from longarc.data.convert import lost_in_conllx
+        from longarc.data.conllx import lost_in_conllx
 
         if self._is_new_file:
             self._is_new_file = False
@@ -221,13 +221,13 @@ class _Source:
     def read(self, progress: FileProgress) -> Iterator[Sentence]:
         """Its sentences."""
         from longarc.data.conll import read
-        from longarc.data.files import looked_into
+        from longarc.data.files import open_and_peek
         from longarc.data.jsonl import read_jsonl
         from longarc.data.plain import read_tokenised
         from longarc.data.raw_text import read_text
 
         on_invalid = complain if self.skip_invalid else None
-        with looked_into(self.path, progress.counter) as (start, stream):
+        with open_and_peek(self.path, progress.counter) as (start, stream):
             kind = self._kind(start)
             if kind == InputFormat.tokens:
                 yield from read_tokenised(stream, encoding=self.encoding)
@@ -277,7 +277,7 @@ def _format_of(output: str) -> OutputFormat:
 
 def _text(parsed: ParsedSentence, wanted: OutputFormat) -> str:
     """The sentence as it goes to the output."""
-    from longarc.data.convert import to_conllx
+    from longarc.data.conllx import to_conllx
     from longarc.data.jsonl import to_json
 
     if wanted == OutputFormat.tree:

@@ -53,7 +53,7 @@ def serve(
 
     from longarc.server.app import make_app
     from longarc.server.limits import Limits
-    from longarc.server.models import load_models
+    from longarc.server.served_models import load_models
 
     if not (token.isascii() and token.isprintable()) or token != token.strip():
         raise LongarcError("--token: only ASCII letters, digits and signs can be sent")

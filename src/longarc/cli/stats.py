@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from longarc.cli.inputs import Encoding, SkipInvalid, read_sentences, with_progress
+from longarc.cli.options import Encoding, SkipInvalid, read_sentences, with_progress
 
 if TYPE_CHECKING:
     from longarc.evaluation.treebank_stats import TreebankStats

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.inputs import Encoding, SkipInvalid, read_sentences
+from longarc.cli.options import Encoding, SkipInvalid, read_sentences
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def train(
         train_sentences, dev_sentences = train_sentences[:-aside], train_sentences[-aside:]
 
     from longarc.cli.train_progress import PackagingProgress, TrainingProgress
-    from longarc.training.package import Origin
+    from longarc.training.packaging import Origin
     from longarc.training.run import Treebanks, clear_folder, train_model, write_models
     from longarc.training.threads import set_up_torch
     from longarc.training.trainer import Interrupted

@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from longarc.runtime.package import Package
+    from longarc.runtime.model_file import ModelFile
 
 
 class TrainingProgress:
@@ -101,7 +101,7 @@ class PackagingProgress:
     def announce(self, text: str) -> None:
         self._line.update(self._task, description=text)
 
-    def tell(self, target: Path, package: Package) -> None:
+    def tell(self, target: Path, package: ModelFile) -> None:
         scores = "  ".join(f"{name} {score:.2f}" for name, score in package.card["scores"].items())
         size = f"{target.stat().st_size / 1e6:.1f} MB"
         _echo(f"{target}  {size}  {package.card['precision']}  {scores}", self._line)

@@ -79,7 +79,7 @@ def read_chunks(source: Source, size: int = 1 << 20, counter: ByteCounter | None
 
 
 @contextmanager
-def looked_into(source: Source, counter: ByteCounter | None = None) -> Iterator[tuple[bytes, BinaryIO]]:
+def open_and_peek(source: Source, counter: ByteCounter | None = None) -> Iterator[tuple[bytes, BinaryIO]]:
     """The first bytes of `source`, and all of it as a stream: for those who must know what it is before they read it.
 
     They are as many as arrive at once and, unless the source is shorter, at least one line that is neither empty nor a

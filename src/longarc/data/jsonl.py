@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from longarc.data.conll import RowError, check_heads, check_ids, require_ascii_compatible
-from longarc.data.convert import to_conllu
+from longarc.data.conllx import to_conllu
 from longarc.data.files import ByteCounter, Source, read_lines, source_name
 from longarc.data.sentence import HEAD, ID, MISC, Sentence, is_comment, with_probability
 from longarc.errors import InputError

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.decoding.greedy import Parses, arc_log_probabilities, usable
+from longarc.decoding.greedy import Parses, arc_log_probabilities, finite_scores
 from longarc.transitions.system import Mask, Scores, State, TransitionSystem
 
 
@@ -25,7 +25,7 @@ def parse_with_beam(
     single_root: bool = True,
 ) -> Parses:
     """The trees of the best sequences that a beam of that width finds; see `parse_greedily` for the arguments."""
-    scores, totals = usable(scores), usable(totals)
+    scores, totals = finite_scores(scores), finite_scores(totals)
     count = len(lengths)
     state: State = system.initial(lengths, single_root=single_root)
     sentence = np.arange(count)  # of each hypothesis

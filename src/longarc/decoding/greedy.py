@@ -22,7 +22,7 @@ class Parses:
     legal then; NaN where no transition made it: for the root, beyond the end, and for words attached at the end"""
 
 
-def usable(scores: Scores) -> Scores:
+def finite_scores(scores: Scores) -> Scores:
     """The scores with NaN as the lowest and infinities as the largest numbers, so that any of them can be compared."""
     with np.errstate(invalid="ignore", over="ignore"):
         total = scores.sum(dtype=np.float64)  # finite only if all scores are; a mask would take much memory
@@ -56,11 +56,11 @@ def parse_greedily(
     and infinities included. totals: the same with the log of the summed exponentials over an arc's relations, where
     probabilities are wanted. The result is always a tree, with exactly one child of node 0 if `single_root`.
     """
-    scores = usable(scores)
+    scores = finite_scores(scores)
     state: State = system.initial(lengths, single_root=single_root)
     probabilities = None
     if totals is not None:
-        totals = usable(totals)
+        totals = finite_scores(totals)
         probabilities = np.full(state.heads.shape, np.nan)
     while True:
         values = system.values(state, scores)

@@ -8,10 +8,10 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from longarc.data.sentence import NO_HEAD, Sentence
-from longarc.drawing.against import Difference, compare
 from longarc.drawing.layout import LABEL_HEIGHT, Lengths, Placement, lay_out
-from longarc.drawing.measure import ems, is_right_to_left, printable
-from longarc.drawing.words import arc_in_words, features_of, tag_of
+from longarc.drawing.text_width import ems, is_right_to_left, printable
+from longarc.drawing.tree_diff import Difference, compare
+from longarc.drawing.word_labels import arc_in_words, features_of, tag_of
 from longarc.errors import LongarcError
 from longarc.trees.structure import Mask, projective_arcs
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.sentence import Sentence
-from longarc.drawing.against import compare
 from longarc.drawing.layout import trunk_columns
-from longarc.drawing.measure import columns, printable
-from longarc.drawing.words import arc_in_words, features_of, tag_of
+from longarc.drawing.text_width import columns, printable
+from longarc.drawing.tree_diff import compare
+from longarc.drawing.word_labels import arc_in_words, features_of, tag_of
 from longarc.errors import LongarcError
 from longarc.trees.structure import Heads, Mask, find_cycle, projective_arcs
 

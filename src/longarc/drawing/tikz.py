@@ -7,10 +7,10 @@ import re
 import numpy as np
 
 from longarc.data.sentence import NO_HEAD, Sentence
-from longarc.drawing.against import compare
 from longarc.drawing.layout import arc_levels
-from longarc.drawing.measure import ems, is_right_to_left, printable
-from longarc.drawing.words import features_of, tag_of
+from longarc.drawing.text_width import ems, is_right_to_left, printable
+from longarc.drawing.tree_diff import compare
+from longarc.drawing.word_labels import features_of, tag_of
 from longarc.trees.structure import Heads, projective_arcs
 
 PREAMBLE = r"% In the preamble: \usepackage{tikz-dependency}. Scripts beyond Latin want LuaLaTeX or XeLaTeX and a font."

@@ -11,10 +11,10 @@ from longarc.data.files import open_output
 from longarc.errors import LongarcError
 from longarc.evaluation.conventions import LABELS_MEANINGS, PUNCTUATION_MEANINGS
 from longarc.experiment import tables
-from longarc.experiment.document import Block, Code, Heading, Items, Paragraph, Picture, to_markdown
-from longarc.experiment.measure import transitions_per_sentence
-from longarc.experiment.page import to_page
+from longarc.experiment.html_report import to_page
+from longarc.experiment.measurement import transitions_per_sentence
 from longarc.experiment.plan import Plan, Run
+from longarc.experiment.report_blocks import Block, Code, Heading, Items, Paragraph, Picture, to_markdown
 from longarc.experiment.results import Result
 from longarc.experiment.summary import ALPHA, Setting, settings, summed_rows
 from longarc.trees.structure import require_tree

@@ -17,11 +17,11 @@ from longarc.data.conll import read, read_all
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
 from longarc.experiment import results as stored
-from longarc.experiment.measure import measure
+from longarc.experiment.measurement import measure
 from longarc.experiment.plan import Plan, Run, Treebank, require_files
 from longarc.experiment.results import Result
 from longarc.runtime.parser import load
-from longarc.training.package import Origin, load_trained
+from longarc.training.packaging import Origin, load_trained
 from longarc.training.prepare import Prepared
 from longarc.training.run import Treebanks, clear_folder, is_finished, is_unfinished, train_model, write_models
 from longarc.training.threads import set_up_torch

@@ -7,8 +7,8 @@ from statistics import mean
 
 from longarc.evaluation.plots import from_left_to_right
 from longarc.experiment import paper_results as paper
-from longarc.experiment.document import Cell, Table
 from longarc.experiment.plan import Treebank
+from longarc.experiment.report_blocks import Cell, Table
 from longarc.experiment.results import Result
 from longarc.experiment.summary import MEASURES, Pairing, Setting, Spread, pair, summed_rows
 

@@ -20,7 +20,7 @@ from longarc.model.bilstm import BiLSTM
 from longarc.model.network import Network, Tagger
 from longarc.model.scorers import FactoredScorer, JointScorer
 from longarc.model.spelling import SpellingReader
-from longarc.model.tokenizer import TokenizerNetwork
+from longarc.model.tokenizer_network import TokenizerNetwork
 
 OPSET = 17
 IR_VERSION = 8

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.data.convert import to_conllu
+from longarc.data.conllx import to_conllu
 from longarc.data.sentence import DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS, Sentence
 from longarc.transitions import get_system
 from longarc.transitions.static_oracle import pad_heads

@@ -20,8 +20,8 @@ from longarc.data.vocabulary import TAG_COLUMNS
 from longarc.decoding.beam import parse_with_beam
 from longarc.decoding.greedy import Parses, parse_greedily
 from longarc.errors import LongarcError
-from longarc.runtime.models import find_model
-from longarc.runtime.package import Package, read_package
+from longarc.runtime.installed_models import find_model
+from longarc.runtime.model_file import ModelFile, read_model_file
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.session import BatchScores, Session
 from longarc.runtime.tokenizer import make_tokenizer
@@ -43,7 +43,7 @@ class Parser:
 
     def __init__(
         self,
-        source: str | Path | Package,
+        source: str | Path | ModelFile,
         *,
         threads: int | None = None,
         memory: int = 256,
@@ -53,8 +53,8 @@ class Parser:
         batch; `beam`: hypotheses per sentence."""
         if beam < 1:
             raise LongarcError(f"beam is {beam}, expected 1 at least")
-        self.name = "model" if isinstance(source, Package) else str(source)
-        package = source if isinstance(source, Package) else read_package(source)
+        self.name = "model" if isinstance(source, ModelFile) else str(source)
+        package = source if isinstance(source, ModelFile) else read_model_file(source)
         self.card = package.card
         self.description = package.description
         self.threads = threads or available_cores()
@@ -68,9 +68,9 @@ class Parser:
         self._session = Session(package, self.package, self.name)
         self.tokenizer = make_tokenizer(package, self.package, self.name)
 
-    def package(self) -> Package:
+    def package(self) -> ModelFile:
         """The content of the model file, which is read again unless the parser was made from its content."""
-        return self._source if isinstance(self._source, Package) else read_package(self._source)
+        return self._source if isinstance(self._source, ModelFile) else read_model_file(self._source)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Goes to another process as the name of its file; the network is set up anew there."""
@@ -234,7 +234,7 @@ class _Window:
             future.cancel()
 
 
-def _revive(source: str | Path | Package, threads: int, memory: int, beam: int) -> Parser:
+def _revive(source: str | Path | ModelFile, threads: int, memory: int, beam: int) -> Parser:
     return Parser(source, threads=threads, memory=memory, beam=beam)
 
 

@@ -16,7 +16,7 @@ from longarc.data.sentence import NO_HEAD
 from longarc.data.spelling import different_words
 from longarc.data.vocabulary import UNKNOWN
 from longarc.errors import LongarcError
-from longarc.runtime.package import Description, Package
+from longarc.runtime.model_file import Description, ModelFile
 from longarc.runtime.words import WordReader
 from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreLayout
@@ -68,7 +68,7 @@ def _of_group(inputs: dict[str, NDArray[Any]], rows: NDArray[np.int64]) -> dict[
 class Session:
     """Runs the graphs; may be used from several threads at once, and goes on working in a forked process."""
 
-    def __init__(self, package: Package, read_again: Callable[[], Package], name: str) -> None:
+    def __init__(self, package: ModelFile, read_again: Callable[[], ModelFile], name: str) -> None:
         """`read_again` gives the model once more in a forked process: here its graphs are not kept."""
         self._read_again = read_again
         self._name = name
@@ -198,14 +198,14 @@ class Session:
             self._load(self._read_again())
         return self._graph
 
-    def _load(self, package: Package) -> None:
+    def _load(self, package: ModelFile) -> None:
         self._graph = open_graph(package.graph, self._name)
         if self._description.characters is not None:
             self._word_reader = WordReader(open_graph(package.spelling_graph, self._name), self._description.characters)
         self._relation_graph = open_graph(package.relation_graph, self._name) if package.relation_graph else None
         self._owner = os.getpid()
 
-    def _try_out(self, package: Package) -> None:
+    def _try_out(self, package: ModelFile) -> None:
         """Loads the graphs and parses a few words, to find out now whether they are what the description says."""
         last_word = self._description.words.forms[-1]
         known = self._description.characters

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.sentence import NO_HEAD, Sentence
-from longarc.decoding.greedy import arc_log_probabilities, usable
+from longarc.decoding.greedy import arc_log_probabilities, finite_scores
 from longarc.runtime.parser import Parser
 from longarc.transitions import get_system
 from longarc.transitions.static_oracle import pad_heads
@@ -146,7 +146,7 @@ def _score(parser: Parser, sentence: Sentence) -> _Scored:
         relations[head] = names[numbers[0]]
         if probabilities is not None:
             shares[head] = probabilities[0]
-    return _Scored(usable(found.scores), usable(found.totals), relations, shares)
+    return _Scored(finite_scores(found.scores), finite_scores(found.totals), relations, shares)
 
 
 def _look_ahead(system: Any, state: State, index: int, relations: NDArray[np.object_]) -> tuple[str, Arc | None]:

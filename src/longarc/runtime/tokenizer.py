@@ -16,7 +16,7 @@ from longarc.data.characters import SPACE, TextCharacters, categories_of, read_c
 from longarc.data.raw_text import MAX_WORDS, Span, sentences_of
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
-from longarc.runtime.package import Package, TokenizerDescription
+from longarc.runtime.model_file import ModelFile, TokenizerDescription
 from longarc.runtime.session import open_graph
 
 INSIDE, TOKEN_END, SENTENCE_END, MULTIWORD_END, MULTIWORD_SENTENCE_END = range(5)
@@ -106,7 +106,7 @@ class RuleTokenizer(Tokenizer):
 class LearntTokenizer(Tokenizer):
     """The character model of a package."""
 
-    def __init__(self, package: Package, read_again: Callable[[], Package], name: str) -> None:
+    def __init__(self, package: ModelFile, read_again: Callable[[], ModelFile], name: str) -> None:
         assert package.description.tokenizer is not None
         self.description: TokenizerDescription = package.description.tokenizer
         self._read_again = read_again
@@ -233,7 +233,7 @@ class _Supply:
         return "".join(parts)
 
 
-def make_tokenizer(package: Package, read_again: Callable[[], Package], name: str) -> Tokenizer:
+def make_tokenizer(package: ModelFile, read_again: Callable[[], ModelFile], name: str) -> Tokenizer:
     """The tokenizer that a model comes with, or the one that needs none."""
     if package.description.tokenizer is None:
         return RuleTokenizer()

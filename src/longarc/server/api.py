@@ -15,10 +15,10 @@ from longarc.drawing.tikz import tikz_tree
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
 from longarc.runtime.steps import Arc, Choice, Derivation, model_steps, oracle_steps
-from longarc.server.inputs import check_lengths, read_conllu, read_text, read_tokens
 from longarc.server.limits import Limits
-from longarc.server.models import acknowledgements
 from longarc.server.problem import Problem
+from longarc.server.read_input import check_lengths, read_conllu, read_text, read_tokens
+from longarc.server.served_models import acknowledgements
 from longarc.server.service import Service
 from longarc.trees.structure import find_cycle
 
@@ -183,11 +183,11 @@ def make_router(service: Service, version: str) -> APIRouter:
     @router.post("/parse", summary="Parse text, CoNLL-U or words")
     async def parse(request: ParseRequest) -> ParseAnswer:
         name, parser = service.models.find(request.model)
-        sentences = await service.aside(reader(request, parser))
+        sentences = await service.run_in_thread(reader(request, parser))
         parsed = await service.parse(
             name, parser, sentences, keep_tags=request.keep_tags, probabilities=request.probabilities
         )
-        trees = await service.aside(lambda: [_tree(tree, request.pictures, service.limits) for tree in parsed])
+        trees = await service.run_in_thread(lambda: [_tree(tree, request.pictures, service.limits) for tree in parsed])
         return ParseAnswer(model=name, acknowledgements=acknowledgements(parser), sentences=trees)
 
     @router.post("/draw", summary="Draw trees that are there already")
@@ -204,7 +204,7 @@ def make_router(service: Service, version: str) -> APIRouter:
                 for s in sentences
             ]
 
-        return DrawAnswer(sentences=await service.aside(work))
+        return DrawAnswer(sentences=await service.run_in_thread(work))
 
     @router.post("/steps", summary="Walk through the transitions that parse a sentence")
     async def steps(request: StepsRequest) -> StepsAnswer:
@@ -223,7 +223,7 @@ def make_router(service: Service, version: str) -> APIRouter:
             derivations = [_derivation(own, "model"), _derivation(beside, "oracle")]
             return StepsAnswer(model=name, words=sentence.forms, derivations=derivations)
 
-        return await service.aside(work)
+        return await service.run_in_thread(work)
 
     return router
 

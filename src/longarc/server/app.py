@@ -21,8 +21,8 @@ from longarc.server.batching import Batcher
 from longarc.server.guard import Guard
 from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
-from longarc.server.models import Models
 from longarc.server.problem import Problem, answer, problem_of
+from longarc.server.served_models import Models
 from longarc.server.service import Service
 
 PAGE = Path(__file__).parent / "page"

@@ -14,11 +14,11 @@ from longarc.data.sentence import Sentence
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
 from longarc.server.batching import Batcher, Kind
-from longarc.server.inputs import check_lengths
 from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
-from longarc.server.models import Models
 from longarc.server.problem import Problem
+from longarc.server.read_input import check_lengths
+from longarc.server.served_models import Models
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ class Service:
     _places: anyio.CapacityLimiter | None = None
     _waiting: int = field(default=0)
 
-    async def aside(self, work: Callable[[], T], size: int = LARGE) -> T:
+    async def run_in_thread(self, work: Callable[[], T], size: int = LARGE) -> T:
         """Does work that would keep everyone else waiting in a thread: reading, drawing, stepping.
 
         `size`: of what is read or written, in characters; little is done on the spot, since going to a thread and back

@@ -13,12 +13,12 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
 from longarc import __version__
-from longarc.data.convert import to_conllu
+from longarc.data.conllx import to_conllu
 from longarc.data.sentence import DEPREL, FORM, HEAD, Sentence
 from longarc.runtime.parser import Parser
-from longarc.server.inputs import check_lengths, read_conllu, read_horizontal, read_text, read_vertical
-from longarc.server.models import acknowledgements
 from longarc.server.problem import Problem
+from longarc.server.read_input import check_lengths, read_conllu, read_horizontal, read_text, read_vertical
+from longarc.server.served_models import acknowledgements
 from longarc.server.service import LARGE, Service
 
 PARAMETERS = {
@@ -162,7 +162,7 @@ async def process(service: Service, given: dict[str, str]) -> dict[str, Any]:
     options = given.get("tokenizer", "").split(";")
     data = given["data"]
     size = len(data) if source in ("conllu", "horizontal", "vertical") else LARGE  # splitting text is more work
-    sentences = await service.aside(lambda: _read(parser, data, source, "presegmented" in options), size)
+    sentences = await service.run_in_thread(lambda: _read(parser, data, source, "presegmented" in options), size)
     tail = getattr(sentences, "tail", "")
     if "tagger" in given or "parser" in given:
         kept = None if "parser" in given else [(s.column(HEAD), s.column(DEPREL)) for s in sentences]
@@ -173,7 +173,7 @@ async def process(service: Service, given: dict[str, str]) -> dict[str, Any]:
             sentence.set_column(DEPREL, relations)
     else:
         check_lengths(sentences, service.limits)
-    result = await service.aside(lambda: _write(name, parser, sentences, output, tail), len(data))
+    result = await service.run_in_thread(lambda: _write(name, parser, sentences, output, tail), len(data))
     return {"model": name, "acknowledgements": acknowledgements(parser), "result": result}
 
 

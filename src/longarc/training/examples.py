@@ -18,7 +18,7 @@ from longarc.errors import LongarcError
 from longarc.model.network import Inputs
 from longarc.training.configuration import Configuration
 from longarc.transitions import get_system
-from longarc.transitions.candidates import MAX_NODES, OracleConfigurations, oracle_configurations, slots_of
+from longarc.transitions.oracle_paths import MAX_NODES, OracleConfigurations, oracle_configurations, slots_of
 from longarc.transitions.system import ScoreLayout
 from longarc.trees.pseudo_projective import Scheme, projectivize
 from longarc.trees.structure import Heads, root_children

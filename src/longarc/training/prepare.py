@@ -33,7 +33,7 @@ from longarc.training.examples import (
     training_trees,
 )
 from longarc.training.predict import Predictor
-from longarc.training.tokenizer import TrainedTokenizer
+from longarc.training.train_tokenizer import TrainedTokenizer
 from longarc.transitions import get_system
 
 EPOCHS, SMALL_TREEBANK_EPOCHS = 10, 30

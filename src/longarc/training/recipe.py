@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 
 from longarc.errors import LongarcError
 from longarc.training.configuration import Configuration, preset, read_toml
-from longarc.training.package import Origin
+from longarc.training.packaging import Origin
 
 
 @dataclass(frozen=True)

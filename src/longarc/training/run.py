@@ -17,12 +17,12 @@ from longarc.evaluation.attachment import attachment_scores
 from longarc.evaluation.conventions import Conventions
 from longarc.evaluation.corpus import Corpus
 from longarc.evaluation.measures import count, judge, total
-from longarc.runtime.package import Package, write_package
+from longarc.runtime.model_file import ModelFile, write_model_file
 from longarc.runtime.parser import Parser
 from longarc.training.configuration import Configuration
-from longarc.training.package import Origin, lstm_moments, make_int8, make_package, model_card
+from longarc.training.packaging import Origin, lstm_moments, make_int8, make_package, model_card
 from longarc.training.prepare import Prepared, prepare
-from longarc.training.tokenizer import (
+from longarc.training.train_tokenizer import (
     TOKENIZER,
     TrainedTokenizer,
     has_text,
@@ -143,7 +143,7 @@ def write_models(
     most_words: int = 0,
     narrow: bool = True,
     announce: Callable[[str], None] = lambda _: None,
-) -> Iterator[tuple[Path, Package]]:
+) -> Iterator[tuple[Path, ModelFile]]:
     """Packages a trained network in its folder, measured on dev, and tells of each file as it is written.
 
     `most_words`: how many words the 8-bit model knows at most; 0 is all. `narrow`: whether its LSTMs read less, as far
@@ -155,7 +155,7 @@ def write_models(
     found = _scores(package, dev)
     measured = _for_card(found, "dev")
     package.card["scores"] |= measured
-    write_package(out / f"{name}.longarc", package)
+    write_model_file(out / f"{name}.longarc", package)
     yield out / f"{name}.longarc", package
     if quantize:
         small = _narrow_int8(package, found, dev, most_words, announce) if narrow else make_int8(package, most_words)
@@ -163,17 +163,17 @@ def write_models(
         small.card["scores"] = {**scores, **_for_card(_scores(small, dev), "dev")}
         if dev:
             small.card["float32_scores"] = measured
-        write_package(out / f"{name}-int8.longarc", small)
+        write_model_file(out / f"{name}-int8.longarc", small)
         yield out / f"{name}-int8.longarc", small
 
 
 def _narrow_int8(
-    package: Package,
+    package: ModelFile,
     whole: Mapping[str, float],
     dev: Sequence[Sentence],
     most_words: int,
     announce: Callable[[str], None],
-) -> Package:
+) -> ModelFile:
     """The 8-bit model whose LSTMs read as little as the scores on dev allow: those that read most come first. `whole`:
     what the 32-bit model has there."""
     moments = lstm_moments(package, dev)
@@ -192,10 +192,10 @@ def _narrow_int8(
     return best
 
 
-def measured_on_test(path: Path, package: Package, test: Sequence[Sentence]) -> Package:
+def measured_on_test(path: Path, package: ModelFile, test: Sequence[Sentence]) -> ModelFile:
     """The same model file with the scores on the test data on its card too."""
     package.card["scores"] |= _for_card(_scores(package, test), "test")
-    write_package(path, package)
+    write_model_file(path, package)
     return package
 
 
@@ -204,7 +204,7 @@ def _for_card(scores: Mapping[str, float], part: str) -> dict[str, float]:
     return {f"{part}_{name}": round(score, 2) for name, score in scores.items()}
 
 
-def _scores(package: Package, gold: Sequence[Sentence]) -> dict[str, float]:
+def _scores(package: ModelFile, gold: Sequence[Sentence]) -> dict[str, float]:
     """All scores of a packaged model."""
     if not gold:
         return {}

@@ -17,8 +17,8 @@ from longarc.data.raw_text import spaces_around, surface_rows
 from longarc.data.sentence import FORM, ID, MISC, Sentence, is_multiword
 from longarc.data.spelling import Characters
 from longarc.errors import LongarcError
-from longarc.model.tokenizer import TokenizerNetwork
-from longarc.runtime.package import TokenizerDescription
+from longarc.model.tokenizer_network import TokenizerNetwork
+from longarc.runtime.model_file import TokenizerDescription
 from longarc.runtime.tokenizer import (
     INSIDE,
     MULTIWORD_END,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from longarc.data.sentence import FEATS, UPOS, XPOS, Sentence
-from longarc.drawing.measure import printable
+from longarc.drawing.text_width import printable
 
 
 def tag_of(word: list[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from longarc.experiment.document import Block, Cell, Code, Heading, Items, Paragraph, Picture, Table
+from longarc.experiment.report_blocks import Block, Cell, Code, Heading, Items, Paragraph, Picture, Table
 
 STYLE = """
 :root { color-scheme: light dark; --text: #1c1c1c; --ground: #fff; --line: #d5d5d5; --soft: #f5f5f3; }

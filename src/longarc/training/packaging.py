@@ -27,15 +27,15 @@ from longarc.model.export import (
     export_tokenizer,
 )
 from longarc.model.network import Network
+from longarc.model.quantize import Moments, quantized, with_inputs_shown, with_narrow_inputs, with_small_words
 from longarc.model.scorers import FactoredScorer
-from longarc.model.shrink import Moments, quantized, with_inputs_shown, with_narrow_inputs, with_small_words
-from longarc.runtime.package import Description, Package
+from longarc.runtime.model_file import Description, ModelFile
 from longarc.runtime.session import Session, open_graph
 from longarc.training.checkpoint import load_tensors
 from longarc.training.configuration import Configuration
 from longarc.training.examples import Vocabularies
 from longarc.training.prepare import Prepared, network_size
-from longarc.training.tokenizer import load_tokenizer
+from longarc.training.train_tokenizer import load_tokenizer
 from longarc.training.trainer import DESCRIPTION, WEIGHTS
 from longarc.trees.pseudo_projective import Scheme
 
@@ -69,7 +69,7 @@ def model_card(name: str, configuration: Configuration, scores: Mapping[str, flo
     }
 
 
-def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
+def make_package(prepared: Prepared, card: dict[str, Any]) -> ModelFile:
     """The network in its present state, ready to be written."""
     vocabularies, configuration = prepared.vocabularies, prepared.configuration
     scheme: Scheme = configuration.projectivization  # type: ignore[assignment]  # checked by Configuration
@@ -88,12 +88,12 @@ def make_package(prepared: Prepared, card: dict[str, Any]) -> Package:
     scorer = prepared.network.scorer
     relations = export_relations(scorer, prepared.relation_mask) if isinstance(scorer, FactoredScorer) else b""
     tokenizer = b"" if prepared.tokenizer is None else export_tokenizer(prepared.tokenizer.network)
-    package = Package(graph, spelling, relations, tokenizer, description, dict(card))
+    package = ModelFile(graph, spelling, relations, tokenizer, description, dict(card))
     package.card["bytes"] = package.graph_bytes
     return package
 
 
-def lstm_moments(package: Package, sample: Sequence[Sentence]) -> Moments:
+def lstm_moments(package: ModelFile, sample: Sequence[Sentence]) -> Moments:
     """What the LSTMs are given for some sentences, from the lowest to the highest; needed to make them read less."""
     session = Session(package, lambda: package, "model")
     graph, names = with_inputs_shown(package.graph)
@@ -108,8 +108,8 @@ def lstm_moments(package: Package, sample: Sequence[Sentence]) -> Moments:
 
 
 def make_int8(
-    package: Package, most_words: int = 0, lstm_inputs: Sequence[float] = (), moments: Moments | None = None
-) -> Package:
+    package: ModelFile, most_words: int = 0, lstm_inputs: Sequence[float] = (), moments: Moments | None = None
+) -> ModelFile:
     """The same model with 8-bit weights, and with no more than `most_words` words (0: all): those of the training data
     come first, then the vectors' most frequent ones. `lstm_inputs`: how much each LSTM keeps of its inputs, of
     which there must be `moments`; with less, the model is faster and less exact."""
@@ -123,7 +123,7 @@ def make_int8(
         card["lstm_inputs"] = list(lstm_inputs)
     relations = quantized(package.relation_graph) if package.relation_graph else b""
     # The graphs that read characters are small, and reading a little better is worth more than making them smaller.
-    small = Package(quantized(graph), package.spelling_graph, relations, package.tokenizer_graph, description, card)
+    small = ModelFile(quantized(graph), package.spelling_graph, relations, package.tokenizer_graph, description, card)
     small.card["bytes"] = small.graph_bytes
     return small
 

@@ -160,7 +160,7 @@ class Description:
 
 
 @dataclass(frozen=True)
-class Package:
+class ModelFile:
     """The content of a model file."""
 
     graph: bytes
@@ -178,20 +178,20 @@ class Package:
         return sum(map(len, (self.graph, self.spelling_graph, self.relation_graph, self.tokenizer_graph)))
 
 
-def write_package(target: Path, package: Package) -> None:
+def write_model_file(target: Path, package: ModelFile) -> None:
     """Writes a model file; the same content gives the same bytes."""
     with open_output(target) as stream:
         _write_archive(stream, package)
 
 
-def package_bytes(package: Package) -> bytes:
+def model_file_bytes(package: ModelFile) -> bytes:
     """A model file as bytes, for those who keep models in something else than files."""
     stream = io.BytesIO()
     _write_archive(stream, package)
     return stream.getvalue()
 
 
-def _write_archive(stream: BinaryIO, package: Package) -> None:
+def _write_archive(stream: BinaryIO, package: ModelFile) -> None:
     graphs = {
         GRAPH: package.graph,
         SPELLING_GRAPH: package.spelling_graph,
@@ -237,7 +237,7 @@ def _archive(source: str | Path | BinaryIO, name: str) -> Iterator[zipfile.ZipFi
         raise LongarcError(f"{name}: not a Longarc model, or damaged: {error}") from None
 
 
-def read_package(source: str | Path | BinaryIO) -> Package:
+def read_model_file(source: str | Path | BinaryIO) -> ModelFile:
     """Reads a model file; anything that is not one is a LongarcError."""
     name = str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "<stream>"))
     with _archive(source, name) as archive:
@@ -254,7 +254,7 @@ def read_package(source: str | Path | BinaryIO) -> Package:
     ):
         if (known is None) == bool(found):
             raise LongarcError(f"{name}: {what} without a graph or the reverse", "The file is damaged; get it anew.")
-    return Package(graph, spelling, relations, tokenizer, description, card)
+    return ModelFile(graph, spelling, relations, tokenizer, description, card)
 
 
 def _graph_entry(archive: zipfile.ZipFile, entry: str, name: str) -> bytes:
