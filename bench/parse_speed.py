@@ -115,11 +115,11 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path) -> list[Conte
 
 def build_limit(target: Path) -> None:
     """The BiLSTM blocks of the paper's network, with random weights, each with an input of its own."""
+    from longarc.model.export import IR_VERSION, OPSET, GraphWriter
     from onnx import TensorProto, helper
 
+    from longarc.configuration import preset
     from longarc.model.bilstm import BiLSTM
-    from longarc.model.export import IR_VERSION, OPSET, GraphWriter
-    from longarc.training.configuration import preset
 
     paper = preset("paper")
     g = GraphWriter()

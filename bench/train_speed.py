@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from longarc.training.examples import Batch, epoch_batches, make_batch
 from torch import Tensor, nn
 
 from longarc import read_all
+from longarc.configuration import preset
 from longarc.cores import available_cores
-from longarc.training.configuration import preset
-from longarc.training.examples import Batch, epoch_batches, make_batch
 from longarc.training.loss import batch_loss
 from longarc.training.prepare import Prepared, prepare
 from longarc.trees.structure import require_tree

@@ -1,4 +1,4 @@
-"""Longarc: a dependency parser that is non-projective by nature, fast on a plain CPU, lossless on its input."""
+"""Longarc: a non-projective dependency parser that is fast on a CPU and keeps everything else in its input as is."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Names are imported when they are first asked for: `longarc --help` must not wait for numpy.
-_HOMES = {
+# Names are imported on first use, so that `longarc --help` does not wait for numpy.
+_MODULES = {
     "InputError": "longarc.errors",
     "LongarcError": "longarc.errors",
     "Sentence": "longarc.data.sentence",
@@ -48,6 +48,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""How many processor cores this process may use."""
+"""The number of processor cores that this process may use."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 
 def available_cores() -> int:
-    """The cores that the scheduler and the container's quota leave to this process, not the host's."""
+    """Return the number of cores that CPU affinity and the container's quota allow, which may be fewer than exist."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         cores = min(cores, max(1, int(quota) // int(period)))
     except (OSError, ValueError):
-        pass  # no container, or no quota
+        pass  # not in a container, or no quota
     return cores

@@ -1,10 +1,10 @@
-"""The mistakes that a user can mend: they are shown as one message, without a traceback, and end with status 2."""
+"""Errors that users can fix. The command line prints them without a traceback and exits with status 2."""
 
 from __future__ import annotations
 
 
 class LongarcError(Exception):
-    """A problem with what the user gave: the message says what was found, the hint what to do about it."""
+    """A mistake in the user's input: `message` says what is wrong, `hint` how to fix it."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -16,7 +16,7 @@ class LongarcError(Exception):
 
 
 class InputError(LongarcError):
-    """Something in an input file is not as it must be; `path` and `line` (counted from 1) say where."""
+    """A mistake in an input file, at `path` and `line`; lines are counted from 1, and 0 stands for the whole file."""
 
     def __init__(self, path: str, line: int, message: str, hint: str = "") -> None:
         super().__init__(f"{path}:{line}: {message}" if line else f"{path}: {message}", hint)

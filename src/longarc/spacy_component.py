@@ -1,9 +1,9 @@
-"""Longarc as a component of spaCy pipelines: trees, tags and sentence starts on spaCy's own tokens.
+"""A spaCy pipeline component that sets trees, tags and sentence starts on spaCy's tokens.
 
-spaCy finds it by its entry point: `nlp.add_pipe("longarc")` needs no import of Longarc.
+spaCy finds it by its entry point: `nlp.add_pipe("longarc")` works without importing Longarc.
 """
 
-# No `from __future__ import annotations` here: spaCy checks a configuration by the annotations of the factory.
+# No `from __future__ import annotations` here: spaCy validates configurations by the factory's annotations.
 
 import io
 import re
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.attrs import DEP, HEAD, IS_SPACE, MORPH, POS, SENT_START, TAG
+from spacy.attrs import DEP, HEAD, IS_SPACE, LEMMA, MORPH, POS, SENT_START, TAG
 from spacy.language import Language
 from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
 from spacy.tokens import Doc, Token
 from spacy.util import minibatch, raise_error
+from spacy.vocab import Vocab
 
-from longarc.data.sentence import FEATS, NOT_IN_A_FORM, UPOS, XPOS, Sentence
+from longarc.data.sentence import NOT_IN_A_FORM, Sentence
 from longarc.errors import LongarcError
 from longarc.runtime.model_file import ModelFile, model_file_bytes, read_model_file, write_model_file
 from longarc.runtime.parsed import ParsedSentence
@@ -30,19 +31,21 @@ if TYPE_CHECKING:
 
 MODEL_FILE = "model.longarc"
 """The name of the model in the component's folder of a saved pipeline."""
-ROOT = "ROOT"
-"""What spaCy calls the relation that Universal Dependencies calls `root`."""
-SPACE_TAG = "_SP"
-"""What spaCy's own models call the tag of white space."""
+ATTRIBUTES = {"upos": POS, "xpos": TAG, "feats": MORPH, "lemma": LEMMA}
+"""The spaCy attribute for each column that a model can predict."""
+SPACE_VALUES = {POS: "SPACE", TAG: "_SP"}
+"""The attributes of white space, as in spaCy's own models; the others are empty."""
 SPACE_RELATION = "dep"
-"""The relation of white space, also that of spaCy's own models. It cannot be empty: spaCy would not show the head."""
+"""The relation of white space, as in spaCy's own models. spaCy ignores the head of a token without a relation."""
+ROOT = "ROOT"
+"""spaCy's name for the relation `root` of Universal Dependencies."""
 PROBABILITY = "arc_probability"
 
 _MARKS, _WIDE_MARKS, _CLOSERS = ".!?…؟۔।॥։።។", "。！？｡", r"[\"'”’»›)\]}」』）】]*"
 _SENTENCE_END = re.compile(
-    # A run of marks is tried from its first only, so that the time is linear whatever the text.
+    # The lookbehind makes a run of marks match only from its first one, so that the time is linear for any text.
     rf"(?<![{_MARKS}])(?P<mark>[{_MARKS}]+){_CLOSERS}\s+"
-    rf"|(?<![{_WIDE_MARKS}])[{_WIDE_MARKS}]+{_CLOSERS}\s*"  # of scripts that have no space between sentences
+    rf"|(?<![{_WIDE_MARKS}])[{_WIDE_MARKS}]+{_CLOSERS}\s*"  # scripts without spaces between sentences
     r"|\n[^\S\n]*\n\s*"  # an empty line
 )
 
@@ -50,20 +53,24 @@ ErrorHandler = Callable[[str, Any, list[Doc], Exception], None]
 
 
 def find_sentence_starts(doc: Doc, parser: "Parser") -> NDArray[np.bool_]:
-    """[tokens] as the model has learnt to find sentences, or else by punctuation; where a token of spaCy begins at the
-    first character of a sentence."""
+    """[tokens] Return which tokens start a sentence, by the model's tokenizer if it has one, else by punctuation.
+
+    A sentence that starts inside a spaCy token is ignored.
+    """
     if parser.description.tokenizer is None:
         return _starts_by_punctuation(doc)
     token_at = {token.idx: token.i for token in doc}
-    found = (sentence[0].start for sentence in parser.tokenizer.spans(doc.text))
+    offsets = (sentence[0].start for sentence in parser.tokenizer.spans(doc.text))
     starts = np.zeros(len(doc), dtype=np.bool_)
-    starts[[token_at[place] for place in found if place in token_at]] = True
+    starts[[token_at[offset] for offset in offsets if offset in token_at]] = True
     return starts
 
 
 def _starts_by_punctuation(doc: Doc) -> NDArray[np.bool_]:
-    """[tokens] A full stop that is part of a token (`Mr.`, `z.B.`) ends no sentence, nor does one before a small
-    letter."""
+    """[tokens] Return which tokens follow the end of a sentence.
+
+    A full stop ends no sentence if it is part of a token (`Mr.`, `z.B.`) or before a lower-case letter.
+    """
     starts = np.zeros(len(doc), dtype=np.bool_)
     text = doc.text.rstrip()
     token_at = {token.idx: token.i for token in doc}
@@ -75,19 +82,19 @@ def _starts_by_punctuation(doc: Doc) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Which tokens of a document are words of which sentence."""
+class DocPlan:
+    """How to parse a document: which tokens are the words of which sentence."""
 
     spaces: NDArray[np.bool_]
-    """[tokens] which are white space, and no words for the parser"""
+    """[tokens] which are white space, and not words for the parser"""
     starts: NDArray[np.bool_]
     """[tokens] which are the first of their sentence"""
     words: list[NDArray[np.int64]]
-    """The tokens that are words, of each sentence that has any."""
+    """For each sentence that has words, the indices of their tokens"""
 
     @classmethod
-    def of(cls, doc: Doc, parser: "Parser") -> "Plan":
-        """Sentence starts that the document has stay; of tokens that may or may not be one, the text decides."""
+    def of(cls, doc: Doc, parser: "Parser") -> "DocPlan":
+        """Plan a document. Its sentence starts are kept; `find_sentence_starts` decides where they are not set."""
         spaces = doc.to_array(IS_SPACE).astype(np.bool_)
         known = doc.to_array(SENT_START).view(np.int64)
         starts = known == 1
@@ -100,13 +107,13 @@ class Plan:
         return cls(spaces, starts, sentences)
 
     def sentences(self, doc: Doc) -> list[Sentence]:
-        """The sentences that have words, for the parser."""
+        """Return the sentences that have words, for the parser."""
         forms = [NOT_IN_A_FORM.sub(" ", token.text) for token in doc]
         return [Sentence.from_forms([forms[index] for index in words.tolist()]) for words in self.words]
 
     def heads_of_spaces(self) -> NDArray[np.int64]:
-        """[tokens] for white space the word before it in its sentence, or else the first after it, or else, where a
-        sentence has no words, its first token. The entries of words say nothing."""
+        """[tokens] Return the heads of white space tokens: the word before in the sentence, else the word after,
+        else the first token of the sentence. The entries of words are arbitrary."""
         tokens = np.arange(len(self.spaces))
         sentence = np.cumsum(self.starts)
         first = np.maximum.accumulate(np.where(self.starts, tokens, 0))
@@ -118,10 +125,10 @@ class Plan:
 
 
 class LongarcComponent:
-    """Parses spaCy's documents with a Longarc model.
+    """Parses spaCy documents with a Longarc model.
 
-    The model is loaded when it is first needed: a pipeline that was saved is set up with the name of a file that may no
-    longer be there, and gets the model that was saved with it afterwards.
+    The model is loaded on first use: spaCy creates the components of a saved pipeline with the original options, whose
+    model file may be gone, and loads the saved model afterwards.
     """
 
     def __init__(
@@ -135,12 +142,12 @@ class LongarcComponent:
         overwrite_tags: bool = True,
         arc_probability: bool = False,
     ) -> None:
-        """`model`: a model file, what was read from one, or None for the one that comes with Longarc; `threads`,
-        `memory`, `beam`: see Parser; `overwrite_tags`: whether tags and features that a token has are replaced;
-        `arc_probability`: whether `token._.arc_probability` is set."""
+        """`model`: a model file, its content, or None for the model that comes with Longarc; `threads`, `memory`,
+        `beam`: see Parser; `overwrite_tags`: whether to replace existing tags and features; `arc_probability`: whether
+        to set `token._.arc_probability`."""
         for option, value in (("threads", threads), ("memory", memory), ("beam", beam)):
             if value is not None and value < 1:
-                raise LongarcError(f"{name}: {option} is {value}, and must be at least 1")
+                raise LongarcError(f"{name}: {option} is {value}, it must be at least 1")
         self.name = name
         self.model = model
         self.threads = threads
@@ -155,9 +162,9 @@ class LongarcComponent:
 
     @property
     def parser(self) -> "Parser":
-        """The parser, loaded when it is first asked for."""
+        """The parser, loaded on first use."""
         if self._parser is None:
-            # spaCy imports this module whenever a pipeline is made: onnxruntime is left for those who parse.
+            # spaCy imports this module for every pipeline; import onnxruntime only for parsing.
             from longarc.runtime.parser import Parser, load
 
             options: dict[str, Any] = {"threads": self.threads, "memory": self.memory, "beam": self.beam}
@@ -165,17 +172,17 @@ class LongarcComponent:
         return self._parser
 
     def _use(self, model: Path | ModelFile) -> None:
-        """Loads another model, now, so that a damaged one is noticed at once."""
+        """Load another model now, so that a damaged one is reported at once."""
         self.model, self._parser = model, None
         _ = self.parser
 
     def __call__(self, doc: Doc) -> Doc:
-        """Parses one document, in place."""
+        """Parse one document in place."""
         self._parse([doc])
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Parses documents as they come, the sentences of `batch_size` documents together."""
+        """Parse a stream of documents, `batch_size` at a time."""
         for batch in minibatch(stream, size=batch_size):
             docs = list(batch)
             try:
@@ -186,87 +193,88 @@ class LongarcComponent:
                 yield from docs
 
     def _parse(self, docs: Sequence[Doc]) -> None:
-        plans = [Plan.of(doc, self.parser) for doc in docs]
+        plans = [DocPlan.of(doc, self.parser) for doc in docs]
         sentences = (sentence for doc, plan in zip(docs, plans, strict=True) for sentence in plan.sentences(doc))
         parsed = self.parser.stream(sentences, probabilities=self.arc_probability)
         for doc, plan in zip(docs, plans, strict=True):
             self._annotate(doc, plan, [next(parsed) for _ in plan.words])
 
-    def _annotate(self, doc: Doc, plan: Plan, parsed: Sequence[ParsedSentence]) -> None:
-        """Writes the sentences of a document into it."""
+    def _annotate(self, doc: Doc, plan: DocPlan, parsed: Sequence[ParsedSentence]) -> None:
+        """Set the attributes of a document's tokens from its parsed sentences."""
         if not len(doc):
             return
         heads, relations = _tree(plan, parsed)
-        columns = {
+        attributes = {
             HEAD: (heads - np.arange(len(doc))).view(np.uint64),
-            DEP: _numbers(relations, doc.vocab.strings.add),
+            DEP: _to_numbers(relations, doc.vocab.strings.add),
         }
-        for attribute, values in self._tags(doc, plan, parsed).items():
+        for attribute, values in self._predicted_attributes(doc.vocab, plan, parsed).items():
             old = doc.to_array(attribute)
-            columns[attribute] = values if self.overwrite_tags else np.where(old == 0, values, old)
-        doc.from_array(list(columns), np.stack(list(columns.values()), axis=1))
-        # Given heads, spaCy works the sentence starts out anew, from the edges of the roots' subtrees; it may give up
-        # before it has found those of a tree that is not projective.
+            attributes[attribute] = values if self.overwrite_tags else np.where(old == 0, values, old)
+        doc.from_array(list(attributes), np.stack(list(attributes.values()), axis=1))
+        # When heads are set, spaCy derives the sentence starts from the roots' subtrees, and may fail to find those of
+        # non-projective trees.
         doc.from_array([SENT_START], np.where(plan.starts, 1, -1).astype(np.int64).view(np.uint64)[:, None])
         if self.arc_probability:
             for words, sentence in zip(plan.words, parsed, strict=True):
                 for index, token in zip(words.tolist(), sentence, strict=True):
                     doc[index]._.set(PROBABILITY, token.probability)
 
-    def _tags(self, doc: Doc, plan: Plan, parsed: Sequence[ParsedSentence]) -> dict[int, NDArray[np.uint64]]:
-        """By spaCy's attribute, [tokens] the tags and features that the model predicts.
+    def _predicted_attributes(
+        self, vocab: Vocab, plan: DocPlan, parsed: Sequence[ParsedSentence]
+    ) -> dict[int, NDArray[np.uint64]]:
+        """Return the values [tokens] of the attributes that the model predicts.
 
-        Tags that are not those of Universal Dependencies cannot be a spaCy `pos`: they become the `tag`, unless the
-        model predicts finer ones.
+        UPOS tags that are not universal cannot be a spaCy `pos`: they become the `tag`, unless the model predicts XPOS.
         """
-        predicted = self.parser.description.tags
-        coarse, fine = (
-            set(predicted[name].names) - {"_"} if name in predicted else set() for name in ("tags", "fine_tags")
-        )
-        universal = coarse <= set(UNIVERSAL_TAGS)
-        found = {}
-        if coarse and universal:
-            found[POS] = _numbers(_column(plan, parsed, UPOS, "SPACE"), UNIVERSAL_TAGS.__getitem__)
-        if fine or not universal:
-            found[TAG] = _numbers(_column(plan, parsed, XPOS if fine else UPOS, SPACE_TAG), doc.vocab.strings.add)
-        features = _column(plan, parsed, FEATS, "")
-        if any(features):
-            found[MORPH] = _numbers(features, doc.vocab.morphology.add)
-        return found
+        columns = {
+            ATTRIBUTES[name]: column
+            for name, column in self.parser.columns.items()
+            if name in ATTRIBUTES and column.labels.names != ["_"]
+        }
+        if POS in columns and not set(columns[POS].labels.names) <= {*UNIVERSAL_TAGS, "_"}:
+            columns.setdefault(TAG, columns.pop(POS))
+        interning = {POS: UNIVERSAL_TAGS.__getitem__, MORPH: vocab.morphology.add}
+        values = {}
+        for attribute, column in columns.items():
+            names = _column(plan, parsed, column.index, SPACE_VALUES.get(attribute, ""))
+            if any(names):
+                values[attribute] = _to_numbers(names, interning.get(attribute, vocab.strings.add))
+        return values
 
     def set_error_handler(self, error_handler: ErrorHandler) -> None:
-        """Sets what is called, in place of raising the exception, when documents cannot be parsed."""
+        """Set the function to call, instead of raising the exception, when documents cannot be parsed."""
         self._error_handler = error_handler
 
     def get_error_handler(self) -> ErrorHandler:
-        """What is called when documents cannot be parsed."""
+        """Return the function to call when documents cannot be parsed."""
         return self._error_handler
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Saves the model in a folder; the options are in the pipeline's configuration."""
+        """Save the model in a folder; spaCy saves the options in the pipeline's configuration."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
-        write_model_file(folder / MODEL_FILE, self.parser.package())
+        write_model_file(folder / MODEL_FILE, self.parser.model_file())
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "LongarcComponent":
-        """Takes the model that was saved in a folder."""
+        """Load the model that `to_disk` saved."""
         self._use(Path(path) / MODEL_FILE)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The model as bytes."""
-        return model_file_bytes(self.parser.package())
+        """Return the model as bytes."""
+        return model_file_bytes(self.parser.model_file())
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "LongarcComponent":
-        """Takes the model that `to_bytes` gave."""
+        """Load the model that `to_bytes` returned."""
         self._use(read_model_file(io.BytesIO(data)))
         return self
 
 
-def _tree(plan: Plan, parsed: Sequence[ParsedSentence]) -> tuple[NDArray[np.int64], list[str]]:
-    """[tokens] the head of each token, a root being its own, and its relation.
+def _tree(plan: DocPlan, parsed: Sequence[ParsedSentence]) -> tuple[NDArray[np.int64], list[str]]:
+    """[tokens] Return the heads, where a root is its own head, and the relations.
 
-    In spaCy a sentence has one root: where the model gives it several, the others are attached to the first.
+    In spaCy a sentence has one root: further roots are attached to the first.
     """
     heads = plan.heads_of_spaces()
     relations = [ROOT if head == index else SPACE_RELATION for index, head in enumerate(heads.tolist())]
@@ -283,8 +291,8 @@ def _tree(plan: Plan, parsed: Sequence[ParsedSentence]) -> tuple[NDArray[np.int6
     return heads, relations
 
 
-def _column(plan: Plan, parsed: Sequence[ParsedSentence], column: int, space: str) -> list[str]:
-    """[tokens] a column of the sentences of a document, `_` being nothing, and `space` for white space."""
+def _column(plan: DocPlan, parsed: Sequence[ParsedSentence], column: int, space: str) -> list[str]:
+    """[tokens] Return a column of a document's sentences, with "" for `_`, and `space` for white space."""
     values = [space] * len(plan.spaces)
     for words, sentence in zip(plan.words, parsed, strict=True):
         for index, value in zip(words.tolist(), sentence.column(column)[1:], strict=True):
@@ -292,10 +300,10 @@ def _column(plan: Plan, parsed: Sequence[ParsedSentence], column: int, space: st
     return values
 
 
-def _numbers(names: Sequence[str], number: Callable[[str], int]) -> NDArray[np.uint64]:
-    """[names] spaCy's number of each name; each name is looked up once."""
-    known = {name: number(name) for name in set(names)}
-    return np.array([known[name] for name in names], dtype=np.uint64)
+def _to_numbers(names: Sequence[str], intern: Callable[[str], int]) -> NDArray[np.uint64]:
+    """[names] Return spaCy's numbers of names; call `intern` once for each distinct name."""
+    numbers = {name: intern(name) for name in set(names)}
+    return np.array([numbers[name] for name in names], dtype=np.uint64)
 
 
 def make_longarc(
@@ -308,7 +316,7 @@ def make_longarc(
     overwrite_tags: bool,
     arc_probability: bool,
 ) -> LongarcComponent:
-    """The factory that spaCy calls."""
+    """Make the component; spaCy calls this factory."""
     return LongarcComponent(
         name,
         model=model,

@@ -1,20 +1,17 @@
-"""`longarc compare`: whether one parser is better than another by more than chance."""
+"""`longarc compare`: test whether the difference between parsers is statistically significant."""
 
 from __future__ import annotations
 
 import json
 import string
-from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from longarc.cli.evaluate import (
     GoldFile,
-    LabelsName,
-    LabelsOption,
-    PunctuationName,
-    PunctuationOption,
+    Labels,
+    Punctuation,
     choose_conventions,
     conventions_in_words,
     read_corpora,
@@ -25,33 +22,30 @@ from longarc.errors import LongarcError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from longarc.evaluation.differences import Arc, DifferingSentence
+    from longarc.evaluation.differences import DifferingSentence, WordArc
     from longarc.evaluation.significance import Comparison, PairedTest
 
 
-class TestName(str, Enum):
-    bootstrap = "bootstrap"
-    randomization = "randomization"
-    both = "both"
+Test = Literal["bootstrap", "randomization", "both"]
 
 
 def compare(
     gold: GoldFile,
     systems: Annotated[
-        list[str], typer.Argument(metavar="A B…", help="Two or more parsers' output for the same text.")
+        list[str], typer.Argument(metavar="A B…", help="The output of two or more parsers for the same text.")
     ],
-    samples: Annotated[int, typer.Option(min=1, help="Samples that each test draws.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 0,
-    test: Annotated[TestName, typer.Option(help="Whose p-values to show.")] = TestName.both,
+    samples: Annotated[int, typer.Option(min=1, help="Number of samples that each test draws.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same figures.")] = 0,
+    test: Annotated[Test, typer.Option(help="Which p-values to show.")] = "both",
     differences: Annotated[
         int, typer.Option(min=0, metavar="N", help="Show the N sentences on which the systems differ most.")
     ] = 0,
-    punctuation: PunctuationOption = PunctuationName.counted,
-    labels: LabelsOption = LabelsName.auto,
+    punctuation: Punctuation = "count",
+    labels: Labels = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Compare parsers on the same sentences: 95 % confidence intervals and p-values of every difference.
+    """Compare parsers on the same sentences: 95 % confidence intervals, and p-values of every difference.
 
     Paired bootstrap: p is the share of samples in which the better system is not better (one-sided). Approximate
     randomisation: p is the share of random swaps that give at least as large a difference (two-sided).
@@ -63,12 +57,12 @@ def compare(
     from longarc.evaluation.measures import MEASURES, count, judge, meaningful_measures
 
     if not 2 <= len(systems) <= len(string.ascii_uppercase):
-        raise LongarcError(f"{len(systems)} systems to compare", "Name GOLD and then two or more systems, 26 at most.")
+        raise LongarcError(f"{len(systems)} systems to compare", "Specify GOLD, then two or more systems, 26 at most.")
     gold_corpus, *corpora = read_corpora([gold, *systems], encoding)
     conventions = choose_conventions(gold_corpus, punctuation, labels)
     judgements = [judge(gold_corpus, corpus, conventions) for corpus in corpora]
-    found = significance.compare(np.stack([count(judgement) for judgement in judgements]), samples, seed)
-    places = {name: list(MEASURES).index(name) for name in meaningful_measures(gold_corpus, conventions)}
+    comparison = significance.compare(np.stack([count(judgement) for judgement in judgements]), samples, seed)
+    columns = {name: list(MEASURES).index(name) for name in meaningful_measures(gold_corpus, conventions)}
     sentences = largest_differences(judgements, differences)
     if as_json:
         settings = {
@@ -76,13 +70,13 @@ def compare(
             "labels": conventions.labels,
             "encoding": encoding,
             "aligned_by": [judgement.alignment.by for judgement in judgements],
-            "test": test.value,
+            "test": test,
             "samples": samples,
             "seed": seed,
             "confidence": 95,
         }
         result = {"gold": gold, "systems": systems, "settings": settings, "sentences": len(gold_corpus.sentences)}
-        result |= {**_as_dict(found, places, test), "differences": [sentence.as_dict() for sentence in sentences]}
+        result |= {**_as_dict(comparison, columns, test), "differences": [sentence.as_dict() for sentence in sentences]}
         typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
         return
     from rich.console import Console
@@ -93,73 +87,76 @@ def compare(
         console.print(f"{letter}: {escape(path)}", soft_wrap=True)
     console.print(escape(f"gold: {gold}, {len(gold_corpus.sentences):,} sentences"), soft_wrap=True)
     console.print(escape(conventions_in_words(conventions)), soft_wrap=True)
-    _print_comparison(console, found, places, test, samples, seed)
+    _print_comparison(console, comparison, columns, test, samples, seed)
     for sentence in sentences:
         _print_sentence(console, sentence, len(systems))
 
 
-def _as_dict(found: Comparison, places: dict[str, int], test: TestName) -> dict[str, Any]:
-    """Lists are in the order of the systems; a pair names its systems by their places, from 0."""
+def _as_dict(comparison: Comparison, columns: dict[str, int], test: Test) -> dict[str, Any]:
+    """Return scores in the order of the systems, and pairs of systems, identified by their index from 0.
+
+    `columns`: the column of each measure in the arrays of the comparison.
+    """
     scores = {
         name: [
-            {"score": float(found.scores[system, place]), "interval": found.intervals[system, place].tolist()}
-            for system in range(len(found.scores))
+            {
+                "score": float(comparison.scores[system, column]),
+                "interval": comparison.intervals[system, column].tolist(),
+            }
+            for system in range(len(comparison.scores))
         ]
-        for name, place in places.items()
+        for name, column in columns.items()
     }
     pairs = [
         {
             "first": pair.first,
             "second": pair.second,
-            "measures": {name: _pair_figures(pair, place, test) for name, place in places.items()},
+            "measures": {name: _pair_figures(pair, column, test) for name, column in columns.items()},
         }
-        for pair in found.pairs
+        for pair in comparison.pairs
     ]
     return {"scores": scores, "pairs": pairs}
 
 
-def _pair_figures(pair: PairedTest, place: int, test: TestName) -> dict[str, Any]:
+def _pair_figures(pair: PairedTest, column: int, test: Test) -> dict[str, Any]:
     figures: dict[str, Any] = {
-        "difference": float(pair.difference[place]),
-        "interval": pair.interval[place].tolist(),
-        "equal": bool(pair.equal[place]),
+        "difference": float(pair.difference[column]),
+        "interval": pair.interval[column].tolist(),
+        "equal": bool(pair.equal[column]),
     }
-    if test != TestName.randomization:
-        figures["bootstrap_p"] = float(pair.bootstrap_p[place])
-    if test != TestName.bootstrap:
-        figures["randomization_p"] = float(pair.randomization_p[place])
+    if test != "randomization":
+        figures["bootstrap_p"] = float(pair.bootstrap_p[column])
+    if test != "bootstrap":
+        figures["randomization_p"] = float(pair.randomization_p[column])
     return figures
 
 
 def _print_comparison(
-    console: Console, found: Comparison, places: dict[str, int], test: TestName, samples: int, seed: int
+    console: Console, comparison: Comparison, columns: dict[str, int], test: Test, samples: int, seed: int
 ) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from longarc.evaluation.measures import MEASURES, TOKENISATION
 
-    letters = string.ascii_uppercase[: len(found.scores)]
+    letters = string.ascii_uppercase[: len(comparison.scores)]
     shown = {
-        name: place
-        for name, place in places.items()
-        if name not in TOKENISATION or (found.scores[:, place] < 100).any()
+        name: column
+        for name, column in columns.items()
+        if name not in TOKENISATION or (comparison.scores[:, column] < 100).any()
     }
-    table = Table("F1 % [95 % interval]")
-    for letter in letters:
-        table.add_column(letter, justify="right")
-    for name, place in shown.items():
-        cells = zip(found.scores[:, place], found.intervals[:, place], strict=True)
-        table.add_row(MEASURES[name], *(f"{score:.2f} \\[{low:.2f}, {high:.2f}]" for score, (low, high) in cells))
+    table = Table("F1 % [95 % interval]", *(Column(letter, justify="right") for letter in letters))
+    for name, column in shown.items():
+        cells = zip(comparison.scores[:, column], comparison.intervals[:, column], strict=True)
+        table.add_row(MEASURES[name].title, *(f"{score:.2f} \\[{low:.2f}, {high:.2f}]" for score, (low, high) in cells))
     console.print(table)
-    for pair in found.pairs:
-        table = Table(f"{letters[pair.second]} − {letters[pair.first]}")
-        headings = ["difference", "95 % interval"]
-        headings += ["p, bootstrap"] if test != TestName.randomization else []
-        headings += ["p, randomisation"] if test != TestName.bootstrap else []
-        for heading in headings:
-            table.add_column(heading, justify="right")
-        for name, place in shown.items():
-            table.add_row(MEASURES[name], *_pair_cells(pair, place, test, samples))
+    headings = ["difference", "95 % interval"]
+    headings += ["p, bootstrap"] if test != "randomization" else []
+    headings += ["p, randomisation"] if test != "bootstrap" else []
+    for pair in comparison.pairs:
+        title = f"{letters[pair.second]} − {letters[pair.first]}"
+        table = Table(title, *(Column(heading, justify="right") for heading in headings))
+        for name, column in shown.items():
+            table.add_row(MEASURES[name].title, *_pair_cells(pair, column, test, samples))
         console.print(table)
     console.print(
         f"{samples:,} samples, seed {seed}. Bootstrap: one-sided, share of samples in which the better system is not "
@@ -168,14 +165,14 @@ def _print_comparison(
     )
 
 
-def _pair_cells(pair: PairedTest, place: int, test: TestName, samples: int) -> list[str]:
-    low, high = pair.interval[place]
-    cells = [f"{pair.difference[place]:+.2f}", f"\\[{low:+.2f}, {high:+.2f}]"]
-    if test != TestName.randomization:
-        p = pair.bootstrap_p[place]
-        cells.append("equal" if pair.equal[place] else f"{p:.4f}" if p else f"< {1 / samples:.4f}")
-    if test != TestName.bootstrap:
-        cells.append("equal" if pair.equal[place] else f"{pair.randomization_p[place]:.4f}")
+def _pair_cells(pair: PairedTest, column: int, test: Test, samples: int) -> list[str]:
+    low, high = pair.interval[column]
+    cells = [f"{pair.difference[column]:+.2f}", f"\\[{low:+.2f}, {high:+.2f}]"]
+    if test != "randomization":
+        p = pair.bootstrap_p[column]
+        cells.append("equal" if pair.equal[column] else f"{p:.4f}" if p else f"< {1 / samples:.4f}")
+    if test != "bootstrap":
+        cells.append("equal" if pair.equal[column] else f"{pair.randomization_p[column]:.4f}")
     return cells
 
 
@@ -183,7 +180,7 @@ def _print_sentence(console: Console, sentence: DifferingSentence, systems: int)
     from rich.markup import escape
     from rich.table import Table
 
-    def cell(arc: Arc | None, mark: bool) -> str:
+    def cell(arc: WordArc | None, mark: bool) -> str:
         if arc is None:
             return "– no such word"
         sign = ("✓ " if arc.right else "✗ ") if mark else ""
@@ -192,6 +189,6 @@ def _print_sentence(console: Console, sentence: DifferingSentence, systems: int)
     console.print(escape(f"\nsentence {sentence.number} (line {sentence.line}): {sentence.text}"), soft_wrap=True)
     table = Table("word", "gold head", *string.ascii_uppercase[:systems])
     for word in sentence.words:
-        found = [cell(arc, True) for arc in word.systems]
-        table.add_row(escape(f"{word.number} {word.form}"), cell(word.gold, False), *found)
+        arcs = [cell(arc, True) for arc in word.systems]
+        table.add_row(escape(f"{word.number} {word.form}"), cell(word.gold, False), *arcs)
     console.print(table)

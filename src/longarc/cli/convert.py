@@ -1,135 +1,116 @@
-"""`longarc convert`: treebanks between CoNLL-U, CoNLL-X and JSON lines, and between projective and not."""
+"""`longarc convert`: convert treebanks between CoNLL-U, CoNLL-X and JSON lines, and to and from projective trees."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longarc.cli.options import (
-    Encoding,
-    OutputEncoding,
-    SkipInvalid,
-    is_jsonl,
-    read_sentences,
-    tell_losses,
-    with_progress,
-)
+from longarc.cli.options import Encoding, OutputEncoding, SkipInvalid, read_sentences, report_losses
+from longarc.cli.progress import count_sentences
+from longarc.data.formats import format_of_path
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
 
-
-class FileFormat(str, Enum):
-    conllu = "conllu"
-    conllx = "conllx"
-    jsonl = "jsonl"
-
-
-class SchemeName(str, Enum):
-    head = "head"
-    path = "path"
-    head_path = "head+path"
+TreebankFormat = Literal["conllu", "conllx", "jsonl"]
+Scheme = Literal["head", "path", "head+path"]
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="The file to read; - is standard input.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="File to read; - is standard input.")],
     target: Annotated[
         str,
-        typer.Argument(metavar="OUT", help=".conllu, .conll (CoNLL-X) or .jsonl, also with .gz or .xz; or -."),
+        typer.Argument(
+            metavar="OUT", help="File to write: .conllu, .conll (CoNLL-X) or .jsonl, also .gz or .xz; or -."
+        ),
     ],
     from_format: Annotated[
-        FileFormat | None, typer.Option("--from", help="The input's format, where it cannot be told.")
+        TreebankFormat | None, typer.Option("--from", help="Input format, if it cannot be detected.")
     ] = None,
     to_format: Annotated[
-        FileFormat | None, typer.Option("--to", help="The output's format, where the name does not say it.")
+        TreebankFormat | None, typer.Option("--to", help="Output format, if the suffix does not select it.")
     ] = None,
     projectivize: Annotated[
-        SchemeName | None,
+        Scheme | None,
         typer.Option(help="Lift non-projective arcs until the trees are projective, and mark the relations."),
     ] = None,
     deprojectivize: Annotated[
-        bool, typer.Option("--deprojectivize", help="Lower the arcs that the relations mark as lifted.")
+        bool, typer.Option("--deprojectivize", help="Lower the arcs that are marked as lifted.")
     ] = False,
     encoding: Encoding = "utf-8",
     output_encoding: OutputEncoding = None,
     skip_invalid: SkipInvalid = False,
 ) -> None:
-    """Convert a treebank; what both formats have comes over unchanged, byte for byte within one format."""
+    """Convert a treebank. Everything that both formats can represent is kept; within one format, every byte is."""
     from longarc.data.conll import encode, require_ascii_compatible
-    from longarc.data.conllx import lost_in_conllx, to_conllu, to_conllx
+    from longarc.data.conllx import lost_in_conllx
     from longarc.data.files import open_output
-    from longarc.data.jsonl import to_json
-    from longarc.trees.structure import require_tree, require_tree_if_any
+    from longarc.runtime.pipeline import format_sentence
+    from longarc.trees.structure import require_acyclic, require_tree
 
     if projectivize and deprojectivize:
-        raise LongarcError("--projectivize and --deprojectivize exclude each other")
-    wanted = to_format or _format_of(target)
-    reads_json = from_format == FileFormat.jsonl or (from_format is None and is_jsonl(source))
+        raise LongarcError("--projectivize and --deprojectivize exclude each other", "Use one of them.")
+    target_format = to_format or _target_format(target)
+    needs_tree = projectivize is not None or deprojectivize
     reader = read_sentences(
         source,
         encoding=encoding,
         skip_invalid=skip_invalid,
-        check=require_tree if projectivize or deprojectivize else require_tree_if_any,
-        format=from_format.value if from_format else None,
+        check=require_tree if needs_tree else require_acyclic,
+        format=from_format,
     )
-    sentences = with_progress(reader, source)
-    if projectivize or deprojectivize:
-        sentences = _transformed(sentences, projectivize)
+    sentences = count_sentences(reader, source)
+    if needs_tree:
+        sentences = _transform(sentences, projectivize)
     lost: Counter[str] = Counter()
-    out_encoding = output_encoding or ("utf-8" if wanted == FileFormat.jsonl or reads_json else encoding)
-    require_ascii_compatible(out_encoding)
-    same_format = True
+    if "jsonl" in (target_format, from_format or format_of_path(source)):
+        encoding = "utf-8"
+    encoding = output_encoding or encoding
+    require_ascii_compatible(encoding)
+    keeps_format = target_format != "jsonl"
     with open_output(target) as stream:
         for sentence in sentences:
-            if wanted == FileFormat.jsonl:
-                text = to_json(sentence) + "\n"
-            else:
-                goal = sentence.format if wanted is None else wanted.value
-                same_format = same_format and goal == sentence.format
-                if goal == "conllx":
-                    lost += lost_in_conllx(sentence)
-                    sentence = to_conllx(sentence)
-                text = (to_conllu(sentence) if goal == "conllu" else sentence).to_conll()
-            stream.write(encode(text, out_encoding))
+            format = target_format or sentence.format
+            keeps_format = keeps_format and format == sentence.format
+            if format == "conllx":
+                lost += lost_in_conllx(sentence)
+            stream.write(encode(format_sentence(sentence, format), encoding))
         tail = getattr(reader, "tail", "")
-        if wanted == FileFormat.conllx and getattr(reader, "format", "") == "conllu":
+        if target_format == "conllx" and getattr(reader, "format", "") == "conllu":
             lost += Counter(comments=sum(line.startswith("#") for line in tail.split("\n")))
-        elif same_format and wanted != FileFormat.jsonl:
-            stream.write(encode(tail, out_encoding))
-    tell_losses(lost)
+        elif keeps_format:
+            stream.write(encode(tail, encoding))
+    report_losses(lost)
 
 
-def _format_of(target: str) -> FileFormat | None:
-    """The format that a name asks for; None, the input's own, for standard output."""
+def _target_format(target: str) -> TreebankFormat | None:
+    """Return the format that a file name selects; None, the format of the input, for standard output and devices."""
     if target == "-" or (Path(target).exists() and not Path(target).is_file()):
         return None
-    suffixes = [suffix for suffix in Path(target).suffixes if suffix not in (".gz", ".xz")]
-    formats = {".conllu": FileFormat.conllu, ".conll": FileFormat.conllx, ".conllx": FileFormat.conllx}
-    if suffixes and suffixes[-1] in formats:
-        return formats[suffixes[-1]]
-    if is_jsonl(target):
-        return FileFormat.jsonl
-    raise LongarcError(
-        f"{target}: the name does not say which format is wanted",
-        "End it in .conllu, .conll or .jsonl (and .gz or .xz), or add --to.",
-    )
+    format = format_of_path(target)
+    if format is None or format == "text":
+        raise LongarcError(
+            f"{target}: the suffix does not select a format",
+            "End the name in .conllu, .conll or .jsonl (and .gz or .xz), or use --to.",
+        )
+    return format
 
 
-def _transformed(sentences: Iterator[Sentence], scheme: SchemeName | None) -> Iterator[Sentence]:
+def _transform(sentences: Iterator[Sentence], scheme: Scheme | None) -> Iterator[Sentence]:
+    """Projectivize the trees by a scheme, or deprojectivize them without one."""
     from longarc.trees import pseudo_projective
 
     for sentence in sentences:
         heads, relations = sentence.heads, sentence.relations
         if scheme is not None:
-            heads, relations = pseudo_projective.projectivize(heads, relations, scheme.value)
+            heads, relations = pseudo_projective.projectivize(heads, relations, scheme)
         else:
-            found = pseudo_projective.detect_scheme(relations)
-            heads, relations = pseudo_projective.deprojectivize(heads, relations, found)
+            detected = pseudo_projective.detect_scheme(relations)
+            heads, relations = pseudo_projective.deprojectivize(heads, relations, detected)
         sentence.set_tree(heads, relations)
         yield sentence

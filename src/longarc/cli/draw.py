@@ -1,18 +1,18 @@
-"""`longarc draw`: trees on the terminal, as SVG, or for LaTeX."""
+"""`longarc draw`: draw trees in the terminal, as SVG, or for LaTeX."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Iterator
-from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longarc.cli.options import Encoding, SkipInvalid, read_sentences
+from longarc.cli.options import Encoding, SkipInvalid, TreebankFile, read_sentences
+from longarc.data.formats import COMPRESSION_SUFFIXES, format_suffix
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -22,30 +22,23 @@ if TYPE_CHECKING:
     Drawing = Callable[[Sentence, Sentence | None], str]
 
 MAX_PICTURES = 50
-"""More files than this are not written unless one sentence is chosen."""
+"""The maximum number of files that one command writes."""
 
-SUFFIXES = {".svg": "svg", ".tex": "tikz", ".tikz": "tikz", ".txt": "text"}
+DrawingFormat = Literal["svg", "tikz", "text"]
+Theme = Literal["light", "dark", "auto"]
 
-
-class ThemeName(str, Enum):
-    light = "light"
-    dark = "dark"
-    auto = "auto"
+SUFFIXES: dict[str, DrawingFormat] = {".svg": "svg", ".tex": "tikz", ".tikz": "tikz", ".txt": "text"}
 
 
 def draw(
-    treebank: Annotated[
-        str, typer.Argument(metavar="FILE", help="CoNLL-U, CoNLL-X or JSON lines; - is standard input.")
-    ],
+    treebank: TreebankFile,
     sentence: Annotated[
         str | None,
-        typer.Option(
-            "--sentence", "-n", metavar="N", help="Only this one: its number, counted from 1, or its sent_id."
-        ),
+        typer.Option("--sentence", "-n", metavar="N", help="Draw only this sentence: its number from 1, or sent_id."),
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="GOLD", help="A treebank with the same sentences: show where its trees differ."),
+        typer.Option(metavar="GOLD", help="A treebank of the same sentences: show where its trees differ."),
     ] = None,
     output: Annotated[
         str,
@@ -53,138 +46,135 @@ def draw(
     ] = "-",
     tags: Annotated[bool, typer.Option(help="Show part-of-speech tags.")] = True,
     features: Annotated[bool, typer.Option("--features", help="Show morphological features.")] = False,
-    theme: Annotated[
-        ThemeName, typer.Option(help="Colours of an SVG; auto follows the reader's screen.")
-    ] = ThemeName.light,
+    theme: Annotated[Theme, typer.Option(help="Colours of an SVG; auto follows the reader's system.")] = "light",
     encoding: Encoding = "utf-8",
     skip_invalid: SkipInvalid = False,
 ) -> None:
-    """Draw trees. Several sentences go into one text, or into several pictures: OUT-1.svg, OUT-2.svg and so on."""
+    """Draw trees. Several sentences become one text, or several pictures: OUT-1.svg, OUT-2.svg and so on."""
     from longarc.data.files import open_output
 
-    kind = _kind(output)
+    format = _drawing_format(output)
     if treebank == against == "-":
-        raise LongarcError("FILE and --against cannot both be standard input")
+        raise LongarcError("FILE and --against are both standard input", "Read one of them from a file.")
     pairs = _pairs(treebank, against, encoding, skip_invalid)
     if sentence is not None:
-        pairs = iter([_choose(pairs, sentence, treebank)])
-    drawing = _drawing(kind, tags, features, theme, colour=output == "-" and _wants_colour())
+        pairs = iter([_find(pairs, sentence, treebank)])
+    drawing = _drawing(format, tags, features, theme, colour=output == "-" and _use_colour())
     if against is not None:
-        drawing = _naming_lines(drawing, treebank, against)
-    if kind == "text":
+        drawing = _with_lines_in_errors(drawing, treebank, against)
+    if format == "text":
         with open_output(output) as stream:
             count = 0
             for count, (tree, gold) in enumerate(pairs, 1):
                 stream.write((("\n" if count > 1 else "") + _heading(tree) + drawing(tree, gold)).encode())
             if not count:
-                raise LongarcError(f"{treebank}: there is no sentence to draw")
+                raise LongarcError(f"{treebank}: contains no sentences")
         return
-    chosen = list(islice(pairs, MAX_PICTURES + 1))
-    if len(chosen) > MAX_PICTURES:
+    trees = list(islice(pairs, MAX_PICTURES + 1))
+    if len(trees) > MAX_PICTURES:
         raise LongarcError(
-            f"{treebank}: more than {MAX_PICTURES} sentences, a picture each",
-            "Choose one with --sentence, or draw them all into one text with -o OUT.txt.",
+            f"{treebank}: contains more than {MAX_PICTURES} sentences, too many for one picture each",
+            "Select one with --sentence, or draw all of them into one text with -o OUT.txt.",
         )
-    if not chosen:
-        raise LongarcError(f"{treebank}: there is no sentence to draw")
-    # All are drawn before the first is written, so that a mistake leaves nothing behind.
-    pictures = [drawing(tree, gold) for tree, gold in chosen]
+    if not trees:
+        raise LongarcError(f"{treebank}: contains no sentences")
+    # Draw everything before writing anything, so that an error leaves no files behind.
+    pictures = [drawing(tree, gold) for tree, gold in trees]
     for number, picture in enumerate(pictures, 1):
         with open_output(output if len(pictures) == 1 else _numbered(output, number)) as stream:
             stream.write(picture.encode())
 
 
-def _kind(output: str) -> str:
-    """What kind of drawing a name asks for."""
+def _drawing_format(output: str) -> DrawingFormat:
+    """Return the format that the name of the output selects."""
     if output == "-":
         return "text"
-    suffixes = [suffix for suffix in Path(output).suffixes if suffix not in (".gz", ".xz")]
-    if not suffixes or suffixes[-1] not in SUFFIXES:
+    if (suffix := format_suffix(output)) not in SUFFIXES:
         raise LongarcError(
-            f"{output}: the name does not say which kind of drawing is wanted",
-            f"End it in {', '.join(SUFFIXES)}, or leave it out for text on the terminal.",
+            f"{output}: the suffix does not select a format",
+            f"End the name in {', '.join(SUFFIXES)}, or omit it for text on the terminal.",
         )
-    return SUFFIXES[suffixes[-1]]
+    return SUFFIXES[suffix]
 
 
 def _numbered(output: str, number: int) -> Path:
-    """trees.svg as trees-3.svg, trees.svg.gz as trees-3.svg.gz."""
+    """Return trees-3.svg for trees.svg, and trees-3.svg.gz for trees.svg.gz."""
     path = Path(output)
-    packed = path.suffix if path.suffix in (".gz", ".xz") else ""
-    plain = path.with_suffix("") if packed else path
-    return plain.with_name(f"{plain.stem}-{number}{plain.suffix}{packed}")
+    compression = path.suffix if path.suffix.lower() in COMPRESSION_SUFFIXES else ""
+    plain = path.with_suffix("") if compression else path
+    return plain.with_name(f"{plain.stem}-{number}{plain.suffix}{compression}")
 
 
-def _wants_colour() -> bool:
+def _use_colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _drawing(kind: str, tags: bool, features: bool, theme: ThemeName, *, colour: bool) -> Drawing:
+def _drawing(format: DrawingFormat, tags: bool, features: bool, theme: Theme, *, colour: bool) -> Drawing:
+    """Return the function that draws a sentence, compared to a gold one if there is one."""
     from longarc.drawing.svg import svg_tree
     from longarc.drawing.text import text_tree
     from longarc.drawing.tikz import tikz_tree
 
-    if kind == "svg":
-        return lambda tree, gold: svg_tree(tree, tags=tags, features=features, theme=theme.value, against=gold)
-    if kind == "tikz":
+    if format == "svg":
+        return lambda tree, gold: svg_tree(tree, tags=tags, features=features, theme=theme, against=gold)
+    if format == "tikz":
         return lambda tree, gold: tikz_tree(tree, tags=tags, features=features, against=gold)
     return lambda tree, gold: text_tree(tree, tags=tags, features=features, colour=colour, against=gold)
 
 
-def _naming_lines(drawing: Drawing, treebank: str, against: str) -> Drawing:
-    """The same drawing, whose mistakes say in which lines of the two files the sentence stands."""
-
+def _with_lines_in_errors(drawing: Drawing, treebank: str, against: str) -> Drawing:
+    """Return the same function, with the lines of the sentence in both files in its errors."""
     from longarc.data.files import source_name
 
-    def named(tree: Sentence, gold: Sentence | None) -> str:
+    def draw_pair(tree: Sentence, gold: Sentence | None) -> str:
         try:
             return drawing(tree, gold)
         except LongarcError as error:
-            place = f"{source_name(treebank)}:{tree.line} and {source_name(against)}:{gold.line if gold else 0}"
-            raise LongarcError(f"{place}: {error.message}", error.hint) from None
+            lines = f"{source_name(treebank)}:{tree.line} and {source_name(against)}:{gold.line if gold else 0}"
+            raise LongarcError(f"{lines}: {error.message}", error.hint) from None
 
-    return named
+    return draw_pair
 
 
 def _pairs(treebank: str, against: str | None, encoding: str, skip_invalid: bool) -> Pairs:
-    """The sentences, each with the gold one where there is a gold treebank."""
+    """Yield the sentences, each with its gold sentence if there is a gold treebank."""
     from longarc.trees.structure import require_tree
 
     sentences = read_sentences(treebank, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
     if against is None:
         yield from ((sentence, None) for sentence in sentences)
         return
-    golds = read_sentences(against, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
+    gold_sentences = read_sentences(against, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
     for number, sentence in enumerate(sentences, 1):
-        gold = next(golds, None)
+        gold = next(gold_sentences, None)
         if gold is None:
-            raise LongarcError(f"{against}: has {number - 1} sentences, fewer than {treebank}")
+            raise LongarcError(f"{against}: contains {number - 1} sentences, fewer than {treebank}")
         yield sentence, gold
-    if next(golds, None) is not None:
-        raise LongarcError(f"{against}: has more sentences than {treebank}")
+    if next(gold_sentences, None) is not None:
+        raise LongarcError(f"{against}: contains more sentences than {treebank}")
 
 
-def _choose(pairs: Pairs, wanted: str, treebank: str) -> tuple[Sentence, Sentence | None]:
-    """The sentence with some number or, where that is no number of a sentence, with some sent_id."""
-    position = int(wanted) if wanted.isdecimal() else 0
-    named = None
+def _find(pairs: Pairs, key: str, treebank: str) -> tuple[Sentence, Sentence | None]:
+    """Look up a sentence by its number, else by its sent_id."""
+    position = int(key) if key.isdecimal() else 0
+    match = None
     count = 0
     for count, pair in enumerate(pairs, 1):
         if count == position:
             return pair
-        if named is None and _identifier(pair[0]) == wanted:
-            named = pair
+        if match is None and _sent_id(pair[0]) == key:
+            match = pair
             if not position:
                 break
-    if named is None:
+    if match is None:
         raise LongarcError(
-            f"{treebank}: there is no sentence {wanted!r}",
-            f"The file has {count} sentences; give a number from 1 to {count}, or a sent_id.",
+            f"{treebank}: there is no sentence {key!r}",
+            f"The file contains {count} sentences; use a number from 1 to {count}, or a sent_id.",
         )
-    return named
+    return match
 
 
-def _identifier(sentence: Sentence) -> str | None:
+def _sent_id(sentence: Sentence) -> str | None:
     for comment in sentence.comments:
         key, separator, value = comment[1:].partition("=")
         if separator and key.strip() == "sent_id":
@@ -193,8 +183,8 @@ def _identifier(sentence: Sentence) -> str | None:
 
 
 def _heading(sentence: Sentence) -> str:
-    """A line that names the sentence, where it has a name."""
+    """Return a line with the sentence's sent_id, if it has one."""
     from longarc.drawing.text_width import printable
 
-    name = _identifier(sentence)
+    name = _sent_id(sentence)
     return "" if name is None else f"# sent_id = {printable(name)}\n"

@@ -1,17 +1,18 @@
-"""`longarc evaluate`: how well a parser's output agrees with gold trees."""
+"""`longarc evaluate`: evaluate a parser's output against gold trees."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Sequence
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from longarc.cli.options import Encoding, is_jsonl, read_sentences, with_progress
+from longarc.cli.options import Encoding, read_sentences
+from longarc.cli.progress import count_sentences
+from longarc.data.formats import format_of_path
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -21,65 +22,50 @@ if TYPE_CHECKING:
     from longarc.evaluation.measures import Judgement, Score
 
 
-class PunctuationName(str, Enum):
-    counted = "count"  # `count` is a method of str
-    ud = "ud"
-    penn = "penn"
-    conllx = "conllx"
-
-
-class LabelsName(str, Enum):
-    auto = "auto"
-    universal = "universal"
-    whole = "whole"
-
-
 GoldFile = Annotated[
-    str, typer.Argument(metavar="GOLD", help="The right trees: CoNLL-U, CoNLL-X or JSON lines; - is standard input.")
+    str, typer.Argument(metavar="GOLD", help="Gold trees: CoNLL-U, CoNLL-X or JSON lines; - is standard input.")
 ]
-PunctuationOption = Annotated[
-    PunctuationName,
+Punctuation = Annotated[
+    Literal["count", "ud", "penn", "conllx"],
     typer.Option(
-        help="Which words the measures of attachment leave out: none (count), gold relation punct (ud), gold tag of "
-        "the Penn Treebank's punctuation (penn), forms of Unicode punctuation as eval.pl of CoNLL 2006 (conllx)."
+        help="Words that attachment scores exclude. count: none; ud: gold relation punct; penn: gold tag is "
+        "punctuation in the Penn Treebank; conllx: all characters are Unicode punctuation, as in eval.pl of CoNLL 2006."
     ),
 ]
-LabelsOption = Annotated[
-    LabelsName,
+Labels = Annotated[
+    Literal["auto", "universal", "whole"],
     typer.Option(
-        help="Compare relations without subtypes and universal features only (universal), or all as it stands (whole); "
-        "auto is universal for CoNLL-U and whole for CoNLL-X."
+        help="universal: compare relations without subtypes, and universal features only; whole: compare everything; "
+        "auto: universal for CoNLL-U, whole for CoNLL-X."
     ),
 ]
 
 
 def evaluate(
     gold: GoldFile,
-    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="The trees that a parser found for the same text.")],
-    punctuation: PunctuationOption = PunctuationName.counted,
-    labels: LabelsOption = LabelsName.auto,
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="A parser's output for the same text.")],
+    punctuation: Punctuation = "count",
+    labels: Labels = "auto",
     breakdown: Annotated[
         bool,
-        typer.Option("--breakdown", help="Also show where the errors are: by relation, arc length, depth and more."),
+        typer.Option("--breakdown", help="Also show errors by relation, arc length, depth and more."),
     ] = False,
     train: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="What the parser was trained on: the breakdown then tells seen from unseen words."
-        ),
+        typer.Option(metavar="FILE", help="The parser's training data, to break errors down by seen and unseen words."),
     ] = None,
     plots: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Draw the breakdown to files in this folder.")
+        Path | None, typer.Option(metavar="DIR", help="Plot the breakdown to files in this folder.")
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object, breakdown included, instead of tables.")
+        bool, typer.Option("--json", help="Print one JSON object, including the breakdown, instead of tables.")
     ] = False,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Compare a parser's output with gold trees: UAS, LAS, CLAS, MLAS, BLEX, tags, features, lemmas, complete matches.
+    """Evaluate a parser's output against gold trees: UAS, LAS, CLAS, MLAS, BLEX, tags, features, lemmas and more.
 
-    Words need not be the same if the text is: they are then aligned by its characters as in the CoNLL 2018 shared task.
-    docs/evaluation.md says what every measure means.
+    The words may differ if the text is the same: they are then aligned by characters, as in the CoNLL 2018 shared task.
+    docs/evaluation.md explains every measure.
     """
     from longarc.evaluation.breakdown import break_down
     from longarc.evaluation.measures import count, judge, meaningful_measures, total
@@ -98,56 +84,53 @@ def evaluate(
         forms = _count_forms(train, encoding) if train is not None else None
         details = break_down(judgement, training_forms=forms)
     if as_json and details is not None:
-        found = {
-            "gold": gold,
-            "system": system,
-            **_as_dict(judgement, scores, encoding),
-            "breakdown": details.as_dict(),
-        }
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        files = {"gold": gold, "system": system}
+        result = {**files, **_as_dict(judgement, scores, encoding), "breakdown": details.as_dict()}
+        typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
     else:
         _print_scores(judgement, scores)
         if details is not None and (breakdown or train is not None):
             _print_breakdown(details)
     if plots is not None and details is not None:
-        drawn = plot_breakdown(details, plots)
-        typer.echo(f"longarc: {len(drawn)} pictures in {plots}", err=True)
+        pictures = plot_breakdown(details, plots)
+        typer.echo(f"longarc: {len(pictures)} pictures in {plots}", err=True)
 
 
 def _count_forms(path: str, encoding: str) -> Counter[str]:
     from longarc.data.sentence import FORM
 
     sentences = read_sentences(path, encoding=encoding, skip_invalid=False, check=None)
-    return Counter(word[FORM] for sentence in with_progress(sentences, path) for word in sentence.words)
+    return Counter(word[FORM] for sentence in count_sentences(sentences, path) for word in sentence.words)
 
 
 def read_corpora(paths: Sequence[str], encoding: str) -> list[Corpus]:
-    """The gold file, which comes first, and the systems' files."""
+    """Read the gold file, which comes first, and the systems' files."""
     from longarc.data.files import source_name
-    from longarc.evaluation.corpus import Corpus, require_gold_tree, require_heads
+    from longarc.evaluation.corpus import Corpus
+    from longarc.trees.structure import require_heads, require_tree
 
     if list(paths).count("-") > 1:
-        raise LongarcError("standard input can be one of the files only", "Give the others by their names.")
+        raise LongarcError("only one of the files can be standard input", "Specify the others by name.")
     corpora = []
     for number, path in enumerate(paths):
-        check = require_heads if number else require_gold_tree
+        check = require_heads if number else require_tree
         sentences = read_sentences(path, encoding=encoding, skip_invalid=False, check=check)
-        corpora.append(Corpus(source_name(path), list(with_progress(sentences, path)), one_line_each=is_jsonl(path)))
+        one_line_each = format_of_path(path) == "jsonl"
+        corpora.append(Corpus(source_name(path), list(count_sentences(sentences, path)), one_line_each=one_line_each))
     return corpora
 
 
-def choose_conventions(gold: Corpus, punctuation: PunctuationName, labels: LabelsName) -> Conventions:
-    """What the options say, `auto` decided by the gold file's format."""
+def choose_conventions(gold: Corpus, punctuation: Punctuation, labels: Labels) -> Conventions:
+    """Return the conventions that the options select; the format of the gold file decides `auto`."""
     from longarc.evaluation.conventions import Conventions
 
-    chosen = labels.value
-    if labels == LabelsName.auto:
-        chosen = "whole" if gold.sentences[0].format == "conllx" else "universal"
-    return Conventions(cast(Any, punctuation.value), cast(Any, chosen))
+    if labels == "auto":
+        labels = "whole" if gold.sentences[0].format == "conllx" else "universal"
+    return Conventions(punctuation, labels)
 
 
 def conventions_in_words(conventions: Conventions) -> str:
-    """Two lines that belong to every table of scores."""
+    """Return two lines that explain the conventions above a table of scores."""
     from longarc.evaluation.conventions import LABELS_MEANINGS, PUNCTUATION_MEANINGS
 
     return (
@@ -204,7 +187,7 @@ def _print_scores(judgement: Judgement, scores: dict[str, Score]) -> None:
     console.print(escape(conventions_in_words(judgement.conventions)), soft_wrap=True)
     realigned = judgement.alignment.by == "characters"
     if realigned:
-        console.print("words: not the same in both files, aligned by the characters of the text", soft_wrap=True)
+        console.print("words: different in the two files, aligned by the characters of the text", soft_wrap=True)
     headings = ["precision %", "recall %", "F1 %", *(["of aligned %"] if realigned else []), "right", "gold", "system"]
     table = Table(Column("measure", no_wrap=True))
     for heading in headings:
@@ -215,10 +198,10 @@ def _print_scores(judgement: Judgement, scores: dict[str, Score]) -> None:
         accuracy = [f"{score.aligned_accuracy:.2f}" if name not in TOKENISATION else ""] if realigned else []
         shares = [f"{share:.2f}" for share in (score.precision, score.recall, score.f1)]
         counts = [f"{number:,}" for number in (score.correct, score.gold, score.system)]
-        table.add_row(MEASURES[name], *shares, *accuracy, *counts)
+        table.add_row(MEASURES[name].title, *shares, *accuracy, *counts)
     console.print(table)
     if cycles := cyclic_sentences(judgement.system):
-        console.print(f"{cycles:,} sentences of the system are no trees: their heads form cycles", soft_wrap=True)
+        console.print(f"{cycles:,} sentences of the system are not trees: their heads form cycles", soft_wrap=True)
 
 
 def _print_breakdown(breakdown: Breakdown) -> None:
@@ -245,10 +228,10 @@ def _print_breakdown(breakdown: Breakdown) -> None:
         ("relations taken for others", breakdown.relation_confusions),
         ("wrong heads by tags", breakdown.head_confusions),
     )
-    for title, found in confusions:
-        console.print(f"\nmost frequent: {title}" + ("" if found else ": none"), soft_wrap=True)
-        if found:
-            table = Table(*(heading.replace("_", " ") for heading in found[0]))
-            for one in found:
-                table.add_row(*(escape(str(value)) for value in one.values()))
+    for title, confused in confusions:
+        console.print(f"\nmost frequent: {title}" + ("" if confused else ": none"), soft_wrap=True)
+        if confused:
+            table = Table(*(heading.replace("_", " ") for heading in confused[0]))
+            for confusion in confused:
+                table.add_row(*(escape(str(value)) for value in confusion.values()))
             console.print(table)

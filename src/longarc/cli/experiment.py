@@ -1,4 +1,4 @@
-"""`longarc experiment`: many trainings, measured and compared."""
+"""`longarc experiment`: train, evaluate and compare many models."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.train import require_torch
+from longarc.cli.extras import require_extra
 
 if TYPE_CHECKING:
     from longarc.cli.train_progress import TrainingProgress
     from longarc.experiment.plan import Run
     from longarc.experiment.results import Result
-    from longarc.experiment.runner import Begins
+    from longarc.experiment.runner import Start
 
 
 def experiment(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Treebanks, systems, presets and seeds.")],
-    out: Annotated[Path, typer.Option(help="The folder for trainings, results and report.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The treebanks, systems, presets and seeds.")],
+    out: Annotated[Path, typer.Option(help="The folder for models, results and report.")],
     report_only: Annotated[
-        bool, typer.Option("--report-only", help="Train nothing; make the report from the results that are there.")
+        bool, typer.Option("--report-only", help="Train nothing; write the report from existing results.")
     ] = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Repeat the runs whose settings or files have changed since.")
+        bool, typer.Option("--again", help="Repeat the runs whose settings or files have changed.")
     ] = False,
 ) -> None:
-    """Train and measure every system on every treebank, and write DIR/report.md and DIR/report.html.
+    """Train and evaluate every system on every treebank, and write DIR/report.md and DIR/report.html.
 
-    Ctrl-C stops after saving, and the same command goes on. A run that has a line in DIR/results.jsonl is not repeated.
-    docs/reproduce.md has an example and says how the paper's figures come about.
+    Ctrl-C saves the state and stops; the same command resumes. A run with a line in DIR/results.jsonl is not repeated.
+    See docs/reproduce.md for an example and for how to reproduce the paper's figures.
     """
     from longarc.experiment.plan import read_plan
     from longarc.experiment.report import write_report
@@ -41,14 +41,14 @@ def experiment(
     if report_only:
         results = read_results(out)
     else:
-        require_torch()
+        require_extra("train")
         from longarc.experiment.runner import run_experiment
         from longarc.training.trainer import Interrupted
 
         try:
             results = run_experiment(plan, out, _Display(), again=again)
         except (Interrupted, KeyboardInterrupt):
-            message = f"longarc: stopped; what is done is kept in {out}. Go on with the same command: {command}"
+            message = f"longarc: stopped; finished runs and the state are saved in {out}. Resume with: {command}"
             typer.echo(message, err=True)
             raise typer.Exit(130) from None
     for path in write_report(plan, results, out, command):
@@ -56,10 +56,10 @@ def experiment(
 
 
 class _Display:
-    """Shows which run it is; see longarc.experiment.runner.Observer."""
+    """Prints the progress of the runs; see longarc.experiment.runner.Observer."""
 
-    def run_begins(self, number: int, runs: int, run: Run, begins: Begins) -> None:
-        note = {"trained": "", "resumed": " (goes on from its checkpoint)", "measured": " (trained already)"}[begins]
+    def run_begins(self, number: int, runs: int, run: Run, start: Start) -> None:
+        note = {"trained": "", "resumed": " (resumed from its checkpoint)", "measured": " (already trained)"}[start]
         typer.echo(f"run {number} of {runs}: {run}{note}")
 
     def training(self) -> TrainingProgress:

@@ -1,4 +1,4 @@
-"""The `longarc` command: puts the commands together and turns users' mistakes into messages."""
+"""The `longarc` command: assembles the sub-commands and turns users' mistakes into messages."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from longarc import __version__
 from longarc.errors import LongarcError
 
 COMMANDS = {
-    "parse": "Parse sentences: tags, heads and relations are predicted, everything else stays as it is.",
+    "parse": "Parse text or sentences: predict tags, heads and relations, keep everything else.",
     "train": "Train a tagger and parser on a treebank.",
-    "evaluate": "Compare a parser's output with gold trees.",
-    "compare": "Compare parsers with each other: is the difference more than luck?",
-    "serve": "Serve models: a page to look at trees, a JSON interface, the UDPipe service.",
+    "evaluate": "Evaluate a parser's output against gold trees.",
+    "compare": "Compare parsers: is the difference statistically significant?",
+    "serve": "Serve models: a web page, a JSON API, and an API compatible with UDPipe.",
     "draw": "Draw trees in the terminal, as SVG or for LaTeX.",
-    "stats": "Show what treebanks are like, and how each transition system fares.",
+    "stats": "Show statistics of treebanks and how each transition system covers them.",
     "oracle": "Print the transitions that build the trees of a treebank.",
     "convert": "Convert treebanks between CoNLL-U, CoNLL-X and JSON lines.",
-    "models": "List the models that can be asked for by name.",
-    "info": "Show what a model is.",
+    "models": "List the models that are available by name.",
+    "info": "Show a model's card.",
     "package": "Write the model file of a finished training.",
-    "build": "Make a model from a recipe: train, package, measure.",
-    "experiment": "Train and measure systems on treebanks, and write a report.",
+    "build": "Build a model from a recipe: train, package, evaluate.",
+    "experiment": "Train and evaluate systems on treebanks, and write a report.",
+    "fetch-treebank": "Download and verify the treebanks that recipes and experiments use.",
 }
-"""Each command is a function of its own name in a module of that name; the line is for the list of commands."""
+"""Each command, with its line in the list of commands, is a function in the module of the same name."""
 
-CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""What a full or broken disk says."""
+DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""The output cannot be written because a disk is full or broken."""
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         typer.echo(f"longarc {__version__}")
         raise typer.Exit
 
@@ -52,65 +53,74 @@ def _options(
     pass
 
 
-def _only_listed() -> None:
-    """Stands for a command in the list of commands."""
+def _placeholder() -> None:
+    """Stand in for a command that is only listed."""
 
 
-def make_app(commands: list[str], *, listed: bool = False) -> typer.Typer:
-    """The command line with some of the commands; if they are only to be listed, their modules are not imported."""
+def make_app(commands: list[str], *, list_only: bool = False) -> typer.Typer:
+    """Return the command line with these commands. With `list_only`, the commands are not imported and cannot run."""
     app = typer.Typer(
         name="longarc",
-        help="Non-projective dependency parsing: parse, train, evaluate, look at trees and treebanks.",
-        epilog="Every FILE may be - for standard input and may be compressed (.gz, .xz). "
-        "`longarc COMMAND --help` says more. Try: longarc stats train.conllu",
+        help="Non-projective dependency parsing: parse, train, evaluate, inspect trees and treebanks.",
+        epilog="Every input FILE may be - for standard input and may be compressed (.gz, .xz). "
+        "Run `longarc COMMAND --help` for details. Try: longarc stats train.conllu",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
     for name in commands:
-        function = _only_listed if listed else getattr(importlib.import_module(f"longarc.cli.{name}"), name)
+        module = name.replace("-", "_")
+        function = _placeholder if list_only else getattr(importlib.import_module(f"longarc.cli.{module}"), module)
         app.command(name, short_help=COMMANDS[name])(function)
     return app
 
 
 def run() -> None:
-    """Runs the command line. A user's mistake ends with a message and status 2; a bug keeps its traceback."""
-    _prepare_process()
-    wanted = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
-    # Only the command that was asked for is imported: the list of all of them has to come at once.
-    if wanted in COMMANDS:
-        app = make_app([wanted])
+    """Run the command line. A user's mistake ends with a message and exit status 2; a bug keeps its traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # the terminal's encoding may lack a character
+    signal.signal(signal.SIGTERM, _exit_on_signal)
+    command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
+    # Import only the requested command, so that the list of commands appears at once.
+    if command in COMMANDS:
+        app = make_app([command])
     else:
-        app = make_app(list(COMMANDS), listed="_LONGARC_COMPLETE" not in os.environ)
+        app = make_app(list(COMMANDS), list_only="_LONGARC_COMPLETE" not in os.environ)
     try:
         app()
     except LongarcError as error:
-        typer.echo(f"longarc: {error}", err=True)
+        typer.echo(f"longarc: {_with_flags(error, app)}", err=True)
         sys.exit(2)
     except BrokenPipeError:
-        _forget_output()  # its reader has had enough
+        _discard_output()
         sys.exit(1)
     except OSError as error:
-        if error.errno not in CANNOT_WRITE:
+        if error.errno not in DISK_ERRORS:
             raise
-        _forget_output()
-        typer.echo(f"longarc: the output cannot be written: {error.strerror}", err=True)
+        _discard_output()
+        typer.echo(f"longarc: cannot write the output: {error.strerror}", err=True)
         sys.exit(2)
 
 
-def _prepare_process() -> None:
-    """A terminal that lacks a character gets another in its place; who is told to stop tidies up first."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+def _with_flags(error: LongarcError, app: typer.Typer) -> LongarcError:
+    """Name the option in a hint of a lower layer, which does not know the command line, if the command has it."""
+    from longarc.data.files import ENCODING_HINT
 
-    def stop(number: int, _: object) -> None:
-        sys.exit(128 + number)
+    flags = {ENCODING_HINT: "--encoding latin-1", "Write the output in UTF-8.": "--output-encoding utf-8"}
+    flag = flags.get(error.hint, "")
+    option = flag.partition(" ")[0].lstrip("-").replace("-", "_")
+    if flag and any(option in command.callback.__annotations__ for command in app.registered_commands):
+        return LongarcError(error.message, f"{error.hint.removesuffix('.')}: {flag}")
+    return error
 
-    signal.signal(signal.SIGTERM, stop)
+
+def _exit_on_signal(number: int, _: object) -> None:
+    """Exit cleanly on SIGTERM: open `with` blocks remove their temporary files."""
+    sys.exit(128 + number)
 
 
-def _forget_output() -> None:
-    """Nothing more can be said to standard output, not even at exit."""
+def _discard_output() -> None:
+    """Redirect stdout to /dev/null, so that flushing it at exit does not fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

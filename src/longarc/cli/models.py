@@ -1,4 +1,4 @@
-"""`longarc models`: which models can be asked for by name."""
+"""`longarc models`: list the models that are available by name."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import typer
 def models(
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """List the models that `--model NAME` finds: those that come with Longarc, and those in your folder of models.
+    """List the models that `--model NAME` finds: those included in Longarc, and those in your model folder.
 
-    A .longarc file that is put into that folder is known by its name without the suffix; $LONGARC_MODELS names another
+    A .longarc file in that folder is available under its name without the suffix. Set $LONGARC_MODELS to use another
     folder.
     """
     from longarc.errors import LongarcError
     from longarc.runtime.installed_models import DEFAULT, named_models, user_folder
     from longarc.runtime.model_file import read_card
 
-    listed: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for model in named_models():
         entry: dict[str, Any] = {
             "name": model.name,
@@ -34,16 +34,16 @@ def models(
             entry |= {key: card.get(key, "") for key in ("treebank", "licence", "scores")}
         except LongarcError as error:
             entry["damaged"] = error.message
-        listed.append(entry)
+        entries.append(entry)
     if as_json:
-        typer.echo(json.dumps({"folder": str(user_folder()), "models": listed}, ensure_ascii=False, indent=2))
+        typer.echo(json.dumps({"folder": str(user_folder()), "models": entries}, ensure_ascii=False, indent=2))
         return
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     table = Table("name", "treebank", "licence", "dev LAS", "size", "where")
-    for entry in listed:
+    for entry in entries:
         if "damaged" in entry:
             table.add_row(escape(entry["name"]), escape(entry["damaged"]), "", "", "", escape(entry["path"]))
             continue
@@ -54,8 +54,8 @@ def models(
             escape(str(entry["licence"])),
             f"{las:.2f}" if isinstance(las, float) else "",
             f"{entry['bytes'] / 1e6:.1f} MB",
-            "comes with Longarc" if entry["embedded"] else escape(entry["path"]),
+            "included in Longarc" if entry["embedded"] else escape(entry["path"]),
         )
-    if listed:
+    if entries:
         Console().print(table)
-    typer.echo(f"Your folder of models: {user_folder()}")
+    typer.echo(f"Your model folder: {user_folder()}")

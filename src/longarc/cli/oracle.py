@@ -1,97 +1,95 @@
-"""`longarc oracle`: the transitions that build the trees of a treebank."""
+"""`longarc oracle`: print the transitions that build the trees of a treebank."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.options import Encoding, SkipInvalid, read_sentences
+from longarc.cli.options import Encoding, SkipInvalid, TreebankFile, read_sentences
 from longarc.errors import LongarcError
+from longarc.transitions import SYSTEMS, get_system
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
+    from longarc.runtime.steps import Arc, Derivation
 
 
 def oracle(
-    treebank: Annotated[str, typer.Argument(help="CoNLL-U, CoNLL-X or JSON lines; - is standard input.")],
+    treebank: TreebankFile,
     system: Annotated[
-        str,
-        typer.Option(
-            "--system",
-            "-s",
-            help="covington, nl-covington, arc-swift, arc-eager, arc-standard or arc-hybrid.",
-        ),
+        str, typer.Option("--system", "-s", help=f"Transition system: {', '.join(SYSTEMS)}.")
     ] = "nl-covington",
     show_states: Annotated[
-        bool, typer.Option("--show-states", help="Lay out λ1, λ2, buffer and arc as in the paper's figures.")
+        bool, typer.Option("--show-states", help="Print λ1, λ2, buffer and arc as in the paper's figures.")
     ] = False,
     without_root: Annotated[
         bool,
-        typer.Option("--without-root", help="Leave the artificial root out, as the paper's figures do (Covington)."),
+        typer.Option("--without-root", help="Omit the artificial root, as the paper's figures do (Covington systems)."),
     ] = False,
     encoding: Encoding = "utf-8",
     skip_invalid: SkipInvalid = False,
 ) -> None:
     """Print the static oracle's transitions, one per line with the relation of the arc, a blank line between sentences.
 
-    The projective systems lose arcs of non-projective trees; `longarc convert --projectivize` lifts those first.
+    Projective systems cannot build all arcs of non-projective trees; lift those first with
+    `longarc convert --projectivize`.
     """
-    from longarc.transitions import get_system
+    from longarc.runtime.steps import oracle_steps
     from longarc.trees.structure import is_projective, require_tree
 
-    definition = get_system(system)
-    if without_root and definition.projective:
-        raise LongarcError(f"--without-root is for covington and nl-covington, not for {system}")
+    projective = get_system(system).projective
+    if without_root and projective:
+        raise LongarcError(f"--without-root: {system} needs the root", "Use it with covington or nl-covington.")
     options = {"with_root": False} if without_root else {}
-    crossing = 0
+    incomplete = 0
     try:
         sentences = read_sentences(treebank, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
         for number, sentence in enumerate(sentences):
-            lines = _derivation(definition, sentence, show_states, options)
+            derivation = oracle_steps(sentence, system, **options)
+            lines = _table(sentence, derivation) if show_states else _transitions(derivation)
             sys.stdout.write(("\n" if number else "") + "\n".join(lines) + "\n")
-            crossing += definition.projective and not is_projective(sentence.heads)
+            incomplete += projective and not is_projective(sentence.heads)
     finally:
-        if crossing:
-            typer.echo(f"longarc: {crossing} non-projective sentences: {system} cannot build all arcs", err=True)
+        if incomplete:
+            typer.echo(f"longarc: {incomplete} non-projective sentences: {system} cannot build all arcs", err=True)
 
 
-def _derivation(system: Any, sentence: Sentence, show_states: bool, options: dict[str, Any]) -> list[str]:
-    """The lines of one sentence."""
-    from longarc.transitions.static_oracle import pad_heads
+def _transitions(derivation: Derivation) -> list[str]:
+    """Return a line for each transition."""
+    choices = [step.taken for step in derivation.steps]
+    return [f"{choice.name}\t{choice.arc.relation}" if choice.arc else choice.name for choice in choices]
 
-    lengths, gold = pad_heads([sentence.heads])
-    relations = sentence.relations
-    state = system.initial(lengths, single_root=False, **options)
-    table = [["Tran.", *state.lists(0), "Arc"], ["", *map(_layout, state.lists(0).values()), ""]]
-    lines = []
-    while (choice := system.oracle(state, gold))[0] >= 0:
-        name = system.names(state, choice)[0]
-        before = state.heads[0].copy()
-        system.apply(state, choice)
-        arc = relation = ""
-        for dependent in (state.heads[0] != before).nonzero()[0]:
-            head = int(state.heads[0, dependent])
-            arc = f"{head} → {dependent}" if head < dependent else f"{dependent} ← {head}"
-            # An arc that is not in the tree, for want of a better one, has no relation.
-            relation = "\t" + (relations[dependent] if gold[0, dependent] == head else "_")
-        lines.append(name + relation)
-        table.append([_abbreviation(name), *map(_layout, state.lists(0).values()), arc])
-    if not show_states:
-        return lines
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
+
+def _table(sentence: Sentence, derivation: Derivation) -> list[str]:
+    """Return the words, and a table of the transitions with the configuration after each."""
+    rows = [
+        ["Tran.", *derivation.initial, "Arc"],
+        ["", *map(_format_list, derivation.initial.values()), ""],
+        *(
+            [_abbreviation(step.taken.name), *map(_format_list, step.lists.values()), _format_arc(step.taken.arc)]
+            for step in derivation.steps
+        ),
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     words = " ".join(f"{number}:{form}" for number, form in enumerate(sentence.forms, 1))
-    rows = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
-    return [words, *(row.rstrip() for row in rows)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return [words, *(line.rstrip() for line in lines)]
 
 
-def _layout(words: list[int]) -> str:
+def _format_arc(arc: Arc | None) -> str:
+    if arc is None:
+        return ""
+    return f"{arc.head} → {arc.dependent}" if arc.head < arc.dependent else f"{arc.dependent} ← {arc.head}"
+
+
+def _format_list(words: list[int]) -> str:
     return f"[ {', '.join(map(str, words))} ]" if words else "[ ]"
 
 
 def _abbreviation(name: str) -> str:
-    """SH, NA, LA_1, RA_2, RE: as in the paper's figures."""
+    """Return SH, NA, LA_1, RA_2 or RE, as in the paper's figures."""
     word, _, k = name.partition("_")
     first, _, second = word.partition("-")
     letters = first[0] + second[0] if second else first[:2].upper()

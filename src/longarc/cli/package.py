@@ -1,4 +1,4 @@
-"""`longarc package`: the file to parse with, from a finished training."""
+"""`longarc package`: write the model file of a finished training."""
 
 from __future__ import annotations
 
@@ -7,34 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.options import Encoding, read_sentences
-from longarc.cli.train import require_torch
+from longarc.cli.extras import require_extra
+from longarc.cli.options import Attribution, Encoding, Licence, Quantize, TreebankName, read_sentences
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
 
-Treebank = Annotated[str, typer.Option("--treebank", help="For the card: what the model was trained on.")]
-Licence = Annotated[str, typer.Option("--licence", help="For the card: the treebank's licence.")]
-Attribution = Annotated[str, typer.Option("--attribution", help="For the card: whom the licence wants named.")]
-Quantize = Annotated[
-    bool, typer.Option("--quantize", help="Write an 8-bit model too, with what that cost on the dev data.")
-]
-
 
 def package(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `longarc train` filled.")],
-    dev: Annotated[str | None, typer.Option(help="Trees to measure the packaged models on.")] = None,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The output folder of `longarc train`.")],
+    dev: Annotated[str | None, typer.Option(help="Treebank to evaluate the model files on.")] = None,
     quantize: Quantize = False,
-    treebank: Treebank = "",
+    treebank: TreebankName = "",
     licence: Licence = "",
     attribution: Attribution = "",
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Write DIR/NAME.longarc (and NAME-int8.longarc) from the weights in DIR, NAME being the folder's own name."""
-    require_torch()
+    """Write DIR/NAME.longarc (and DIR/NAME-int8.longarc) from the weights in DIR; NAME is the name of the folder."""
+    require_extra("train")
     from longarc.cli.train_progress import PackagingProgress
-    from longarc.training.packaging import Origin, load_trained
-    from longarc.training.run import write_models
+    from longarc.training.packaging import Origin, write_models
+    from longarc.training.trained_model import TrainedModel
     from longarc.trees.structure import require_tree
 
     sentences: list[Sentence] = []
@@ -43,6 +36,6 @@ def package(
     origin = Origin(treebank, licence, attribution)
     with PackagingProgress() as line:
         for path, written in write_models(
-            load_trained(folder), folder, sentences, {}, origin, quantize=quantize, announce=line.announce
+            TrainedModel.load(folder), folder, sentences, {}, origin, quantize=quantize, announce=line.announce
         ):
-            line.tell(path, written)
+            line.report(path, written)

@@ -1,315 +1,107 @@
-"""`longarc parse`: trees for sentences."""
+"""`longarc parse`: parse text or sentences."""
 
 from __future__ import annotations
 
 import io
-import json
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import closing
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longarc.cli.options import (
-    Encoding,
-    FileProgress,
-    OutputEncoding,
-    SkipInvalid,
-    complain,
-    is_jsonl,
-    suffix_of,
-    tell_losses,
-)
+from longarc.cli.options import Encoding, OutputEncoding, SkipInvalid, Threads, report_losses, report_skipped
+from longarc.cli.progress import file_progress
+from longarc.data.formats import InputFormat, OutputFormat, format_of_path, format_suffix
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
-    from longarc.data.sentence import Sentence
-    from longarc.runtime.parsed import ParsedSentence
-    from longarc.runtime.parser import Parser
-
-
-class InputFormat(str, Enum):
-    auto = "auto"
-    conll = "conll"
-    jsonl = "jsonl"
-    tokens = "tokens"
-    text = "text"
-
-
-class OutputFormat(str, Enum):
-    conllu = "conllu"
-    conllx = "conllx"
-    jsonl = "jsonl"
-    tree = "tree"
+    from longarc.data.files import Source
 
 
 def parse(
-    files: Annotated[list[str] | None, typer.Argument(help="What to parse; - or nothing is standard input.")] = None,
+    files: Annotated[list[str] | None, typer.Argument(help="Files to parse; standard input if - or none.")] = None,
     text: Annotated[
-        str | None, typer.Option("--text", help="Parse this text, and show its trees unless told otherwise.")
+        str | None, typer.Option("--text", help="Parse this text and draw its trees, unless --to or -o is given.")
     ] = None,
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="A .longarc file, or a name that `longarc models` lists.")
     ] = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where to; its suffix chooses the format.")] = "-",
+    output: Annotated[str, typer.Option("--output", "-o", help="Output file; its suffix selects the format.")] = "-",
     input_format: Annotated[
-        InputFormat,
+        Literal["auto", InputFormat],
         typer.Option(
             "--input",
-            help="auto: CoNLL-U, CoNLL-X, .jsonl or text, by name and content; tokens: a sentence per line, words by "
-            "spaces.",
+            help="auto: detect CoNLL-U, CoNLL-X, JSON lines or text by name and content. "
+            "tokens: one sentence per line, words separated by spaces.",
         ),
-    ] = InputFormat.auto,
+    ] = "auto",
     output_format: Annotated[
-        OutputFormat | None, typer.Option("--to", help="The output's format, where its name does not say it.")
+        OutputFormat | None, typer.Option("--to", help="Output format, if the suffix does not select it.")
     ] = None,
-    keep_tags: Annotated[bool, typer.Option("--keep-tags", help="Leave the input's tags as they are.")] = False,
+    keep_tags: Annotated[bool, typer.Option("--keep-tags", help="Keep the tags of the input.")] = False,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Add to MISC how probable each arc was (Prob=0.98).")
+        bool, typer.Option("--probabilities", help="Add the probability of each arc to MISC (Prob=0.98).")
     ] = False,
     ranges: Annotated[
-        bool, typer.Option("--ranges", help="Add to MISC where each token stands in the text (TokenRange=0:5).")
+        bool, typer.Option("--ranges", help="Add the position of each token in the text to MISC (TokenRange=0:5).")
     ] = False,
-    beam: Annotated[int, typer.Option(min=1, max=64, help="Search with so many hypotheses per sentence.")] = 1,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Processor threads; all cores this process may use unless given.")
-    ] = None,
+    beam: Annotated[int, typer.Option(min=1, max=64, help="Beam size: hypotheses per sentence.")] = 1,
+    threads: Threads = None,
     memory: Annotated[
-        int, typer.Option(min=16, help="Megabytes for the sentences that are parsed at once, unless one needs more.")
+        int, typer.Option(min=16, help="Megabytes for the sentences that are parsed at once; a long one may need more.")
     ] = 256,
     encoding: Encoding = "utf-8",
     output_encoding: OutputEncoding = None,
     skip_invalid: SkipInvalid = False,
 ) -> None:
-    """Parse text or sentences: predict tags, heads and relations, and leave everything else in the input as it is.
+    """Parse text or sentences: predict tags, heads and relations, and keep everything else in the input as it is.
 
-    Text is split into sentences and words first; blank lines end sentences. What stood between the words is kept in
-    MISC, so that the text can be had back from the output character for character.
+    Text is first split into sentences and words; a blank line always ends a sentence. MISC records the white space
+    between words, so that the text can be restored from the output exactly.
 
-    Prob is the probability of the transition that made a word's arc, with its relation, among all transitions that were
-    legal at that point; it says how sure the parser was there and then, not how probable the whole tree is.
+    Prob is the probability of the transition that created the word's arc, including its relation, among all
+    transitions that were legal at that point. It is not the probability of the whole tree.
     """
-    from longarc.data.files import open_output
     from longarc.runtime.parser import load
+    from longarc.runtime.pipeline import InputOptions, ParseOptions, conll_encoding, parse_files
 
     if text is not None and files:
-        raise LongarcError("--text and files exclude each other")
-    wanted = output_format or (OutputFormat.tree if text is not None and output == "-" else _format_of(output))
-    if probabilities and wanted in (OutputFormat.tree, OutputFormat.conllx):
-        raise LongarcError(f"--probabilities: {wanted.value} has no place for them", "Use --to conllu or jsonl.")
-    parser = load(model, threads=threads, memory=memory, beam=beam)
-    inputs = [] if text is not None else files or ["-"]
-    with open_output(output) as stream, FileProgress(inputs) as progress:
-        out = _Output(stream, wanted, _encoding_of(wanted, encoding, output_encoding))
-
-        def parse_all(sentences: Iterable[Sentence]) -> None:
-            with closing(parser.stream(sentences, keep_tags=keep_tags, probabilities=probabilities)) as found:
-                for parsed in found:
-                    out.write(parsed)
-
-        if text is not None:
-            parse_all(_sentences_of(text, parser, input_format, ranges))
-        for path in inputs:
-            source = _Source(path, parser, input_format, encoding, skip_invalid, ranges)
-            if len(inputs) > 1:
-                source.first_number, source.document = out.sentences + 1, path
-            parse_all(source.read(progress))
-            out.end_file(source.tail)
-    tell_losses(out.lost)
-
-
-def _sentences_of(text: str, parser: Parser, format: InputFormat, ranges: bool) -> list[Sentence]:
-    """What --text gives."""
-    from longarc.data.plain import read_tokenised
-
-    if re.search("[\ud800-\udfff]", text):
-        raise LongarcError("--text is not valid UTF-8", "Put it into a file and use --encoding.")
-    if format == InputFormat.tokens:
-        return list(read_tokenised(io.BytesIO(text.encode())))
-    if format not in (InputFormat.auto, InputFormat.text):
-        raise LongarcError(f"--text is text or tokens, not {format.value}", "Put it into a file, or into a pipe.")
-    return parser.split(text, ranges=ranges)
-
-
-def _encoding_of(wanted: OutputFormat, encoding: str, output_encoding: str | None) -> str:
-    """The output's encoding: CoNLL comes out as it came in, if it can; the rest in UTF-8."""
-    from longarc.data.conll import require_ascii_compatible
-
-    if wanted in (OutputFormat.jsonl, OutputFormat.tree):
-        return "utf-8"
-    if output_encoding is not None:
-        require_ascii_compatible(output_encoding)
-        return output_encoding
-    try:
-        require_ascii_compatible(encoding)
-    except LongarcError:  # text can be in any encoding, columns cannot
-        return "utf-8"
-    return encoding
-
-
-class _Output:
-    """Where parsed sentences go, of one file after the other."""
-
-    def __init__(self, stream: BinaryIO, format: OutputFormat, encoding: str) -> None:
-        self.sentences = 0
-        self.lost: Counter[str] = Counter()
-        """What the format has no place for"""
-        self._stream = stream
-        self._format = format
-        self._encoding = encoding
-        self._last = ""
-        """The last sentence as it was written, and what followed it in its file"""
-        self._is_new_file = False
-        """Whether what comes next is of another file"""
-
-    def write(self, parsed: ParsedSentence) -> None:
-        from longarc.data.conllx import lost_in_conllx
-
-        if self._is_new_file:
-            self._is_new_file = False
-            parsed.lead = parsed.lead.removeprefix("\ufeff")
-            if self._format in (OutputFormat.conllu, OutputFormat.conllx):
-                self._put(_missing_end(self._last))
-        if self._format == OutputFormat.conllx:
-            self.lost += lost_in_conllx(parsed)
-        self._put(_text(parsed, self._format))
-        self.sentences += 1
-
-    def end_file(self, tail: str) -> None:
-        """`tail`: what the file has after its last sentence."""
-        if self._format == OutputFormat.conllu:
-            last = self._last
-            self._put(tail)
-            self._last = last + tail
-        self._is_new_file = True
-
-    def _put(self, text: str) -> None:
-        from longarc.data.conll import encode
-
-        self._stream.write(encode(text, self._encoding))
-        self._last = text
-
-
-def _missing_end(text: str) -> str:
-    """What CoNLL that ends so lacks before another sentence can follow."""
-    if not text or re.search(r"\n[ \r]*\n\Z", text):
-        return ""
-    return "\n" if text.endswith("\n") else "\n\n"
-
-
-@dataclass
-class _Source:
-    """A file to be parsed, whatever it is."""
-
-    path: str
-    parser: Parser
-    format: InputFormat
-    encoding: str
-    skip_invalid: bool
-    ranges: bool
-    first_number: int = 1
-    """The `sent_id` of the first sentence of a text"""
-    document: str = ""
-    """The name of a text among others"""
-    tail: str = ""
-    """What a CoNLL-U file has after its last sentence, once all are read"""
-
-    def read(self, progress: FileProgress) -> Iterator[Sentence]:
-        """Its sentences."""
-        from longarc.data.conll import read
-        from longarc.data.files import open_and_peek
-        from longarc.data.jsonl import read_jsonl
-        from longarc.data.plain import read_tokenised
-        from longarc.data.raw_text import read_text
-
-        on_invalid = complain if self.skip_invalid else None
-        with open_and_peek(self.path, progress.counter) as (start, stream):
-            kind = self._kind(start)
-            if kind == InputFormat.tokens:
-                yield from read_tokenised(stream, encoding=self.encoding)
-            elif kind == InputFormat.jsonl:
-                yield from read_jsonl(stream, encoding=self.encoding, on_invalid=on_invalid)
-            elif kind == InputFormat.text:
-                pieces = read_text(stream, encoding=self.encoding)
-                split = self.parser.tokenizer.split_stream
-                found = split(pieces, ranges=self.ranges, first_number=self.first_number)
-                if self.document and (first := next(found, None)) is not None:
-                    first.lead = f"# newdoc id = {self.document}\n{first.lead}"
-                    yield first
-                yield from found
-            else:
-                reader = read(stream, encoding=self.encoding, on_invalid=on_invalid)
-                yield from reader
-                self.tail = reader.tail if reader.format == "conllu" else ""
-
-    def _kind(self, start: bytes) -> InputFormat:
-        from longarc.data.conll import looks_like_conll
-
-        if self.format != InputFormat.auto:
-            return self.format
-        if is_jsonl(self.path) or _JSON_LINE.match(start):
-            return InputFormat.jsonl
-        return InputFormat.conll if _is_conll(self.path) or looks_like_conll(start) else InputFormat.text
-
-
-_JSON_LINE = re.compile(rb'(\xef\xbb\xbf)?\{"(comments|tokens)": *\[')
-
-
-def _is_conll(path: str) -> bool:
-    return suffix_of(path).startswith(".conll")
-
-
-def _format_of(output: str) -> OutputFormat:
-    if is_jsonl(output):
-        return OutputFormat.jsonl
-    suffix = suffix_of(output)
-    if suffix in (".json", ".svg", ".tex", ".html", ".pdf", ".png"):
-        hint = "Name it .conllu, .conll, .jsonl or .txt, or use --to; `longarc draw` makes pictures."
-        raise LongarcError(f"{output}: no format of `longarc parse`", hint)
-    return {".conll": OutputFormat.conllx, ".conllx": OutputFormat.conllx, ".txt": OutputFormat.tree}.get(
-        suffix, OutputFormat.conllu
+        raise LongarcError("--text and files exclude each other", "Use one of them.")
+    format = output_format or ("tree" if text is not None and output == "-" else _output_format(output))
+    if probabilities and format in ("tree", "conllx"):
+        raise LongarcError(f"--probabilities: {format} cannot represent them", "Use --to conllu or --to jsonl.")
+    sources: list[Source] = [*(files or ["-"])]
+    if text is not None:
+        if input_format not in ("auto", "text", "tokens"):
+            hint = "Use a file or standard input for other formats."
+            raise LongarcError(f"--text is text or tokens, not {input_format}", hint)
+        sources = [_text_stream(text)]
+        input_format = "tokens" if input_format == "tokens" else "text"
+        output_encoding = output_encoding or conll_encoding(encoding)
+        encoding = "utf-8"
+    options = ParseOptions(
+        InputOptions(None if input_format == "auto" else input_format, encoding, ranges),
+        keep_tags=keep_tags,
+        probabilities=probabilities,
+        output_format=format,
+        output_encoding=output_encoding,
     )
+    on_invalid = report_skipped if skip_invalid else None
+    parser = load(model, threads=threads, memory=memory, beam=beam)
+    with file_progress([] if text is not None else files or ["-"]) as counter:
+        report = parse_files(parser, sources, output, options, on_invalid=on_invalid, counter=counter)
+    report_losses(report.lost)
 
 
-def _text(parsed: ParsedSentence, wanted: OutputFormat) -> str:
-    """The sentence as it goes to the output."""
-    from longarc.data.conllx import to_conllx
-    from longarc.data.jsonl import to_json
-
-    if wanted == OutputFormat.tree:
-        from longarc.drawing.text import text_tree
-
-        return text_tree(parsed) + "\n"
-    _set_probabilities(parsed, are_shown=wanted == OutputFormat.conllu)
-    if wanted == OutputFormat.jsonl:
-        return _json_with_probabilities(parsed, to_json(parsed)) + "\n"
-    if wanted == OutputFormat.conllx:
-        return to_conllx(parsed).to_conll()
-    return parsed.to_conllu()
+def _text_stream(text: str) -> io.BytesIO:
+    try:
+        return io.BytesIO(text.encode())
+    except UnicodeEncodeError:  # bytes that Python could not decode
+        raise LongarcError("--text is not valid UTF-8", "Put it into a file and use --encoding.") from None
 
 
-def _set_probabilities(parsed: ParsedSentence, are_shown: bool) -> None:
-    """Writes them into MISC, if they are there and to be shown, and takes out those of other arcs that were there."""
-    from longarc.data.sentence import MISC, with_probability
-
-    found: Iterable[float | None] = [None] * len(parsed)
-    if are_shown and parsed.probabilities is not None:
-        found = (token.probability for token in parsed)
-    for word, probability in zip(parsed.words, found, strict=True):
-        if probability is not None or "Prob=" in word[MISC]:
-            word[MISC] = with_probability(word[MISC], probability)
-
-
-def _json_with_probabilities(parsed: ParsedSentence, line: str) -> str:
-    if parsed.probabilities is None:
-        return line
-    data: dict[str, Any] = json.loads(line)
-    words = (token for token in data["tokens"] if isinstance(token.get("id"), int))
-    for entry, token in zip(words, parsed, strict=True):
-        if token.probability is not None:
-            entry["probability"] = round(token.probability, 4)
-    return json.dumps(data, ensure_ascii=False)
+def _output_format(output: str) -> OutputFormat:
+    """Return the format that the name of the output selects."""
+    if format_suffix(output) in (".json", ".svg", ".tex", ".html", ".pdf", ".png"):
+        hint = "End the name in .conllu, .conll, .jsonl or .txt, or use --to; `longarc draw` writes pictures."
+        raise LongarcError(f"{output}: not an output format of `longarc parse`", hint)
+    format = format_of_path(output) or "conllu"
+    return "tree" if format == "text" else format

@@ -1,10 +1,9 @@
-"""`longarc serve`: the page and the service."""
+"""`longarc serve`: run the web server."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import importlib.util
 import ipaddress
 import os
 import socket
@@ -16,39 +15,39 @@ from urllib.parse import quote
 
 import typer
 
+from longarc.cli.extras import require_extra
+from longarc.cli.options import Threads
 from longarc.errors import LongarcError
 
-NEEDED = ("fastapi", "uvicorn", "prometheus_client", "python_multipart")
-MOST_CONNECTIONS = 512
-YOUNG_OBJECTS = 20_000
-"""After so many new objects Python looks for garbage: a request has thousands of them, and hardly any garbage."""
+MAX_CONNECTIONS = 512
+GC_THRESHOLD = 20_000
+"""New objects between garbage collections: a request creates thousands of objects, but hardly any garbage."""
 LOOPBACK = frozenset(["localhost", "127.0.0.1", "[::1]"])
 
 
 def serve(
     models: Annotated[
-        list[str] | None, typer.Argument(help="The .longarc files to offer; requests name them without the suffix.")
+        list[str] | None,
+        typer.Argument(help="The .longarc files to serve; requests use their names without the suffix."),
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 is all of this machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8080,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all interfaces.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 8080,
     token: Annotated[
-        str, typer.Option(envvar="LONGARC_TOKEN", help="Answer only those who send this token.", show_envvar=True)
+        str, typer.Option(envvar="LONGARC_TOKEN", help="Reject requests without this token.", show_envvar=True)
     ] = "",
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
-    max_request: Annotated[int, typer.Option(min=1, help="Kilobytes that a request may have.")] = 4096,
-    max_sentence: Annotated[int, typer.Option(min=1, help="Words that a sentence may have.")] = 1000,
-    max_queue: Annotated[int, typer.Option(min=1, help="Words that may wait to be parsed.")] = 200_000,
-    max_seconds: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 60.0,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Processor threads; all cores this process may use unless given.")
-    ] = None,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    max_request: Annotated[int, typer.Option(min=1, help="Maximum size of a request in kilobytes.")] = 4096,
+    max_sentence: Annotated[int, typer.Option(min=1, help="Maximum number of words in a sentence.")] = 1000,
+    max_queue: Annotated[int, typer.Option(min=1, help="Maximum number of words waiting to be parsed.")] = 200_000,
+    max_seconds: Annotated[float, typer.Option(min=0.1, help="Maximum duration of a request in seconds.")] = 60.0,
+    threads: Threads = None,
 ) -> None:
-    """Serve models: a page to look at trees and to step through transitions, a JSON interface, and the UDPipe service.
+    """Serve models: a web page with trees and a transition stepper, a JSON API, and an API compatible with UDPipe.
 
-    Ctrl-C stops the server after it has answered what it accepted. Only this machine can reach it unless --host says
-    otherwise; then a --token keeps others out.
+    Ctrl-C stops the server after it has answered the requests it accepted. By default only this machine can reach it;
+    if --host makes it public, use --token to restrict access.
     """
-    require_serve()
+    require_extra("serve")
     import uvicorn
 
     from longarc.server.app import make_app
@@ -56,25 +55,27 @@ def serve(
     from longarc.server.served_models import load_models
 
     if not (token.isascii() and token.isprintable()) or token != token.strip():
-        raise LongarcError("--token: only ASCII letters, digits and signs can be sent")
+        raise LongarcError("--token: expected printable ASCII characters without spaces around them")
     listener = _listen(host, port)
     if not token and not _is_loopback(host):
-        typer.echo("longarc: anyone who can reach this machine can use the server; --token keeps others out", err=True)
+        typer.echo(
+            "longarc: anyone who can reach this machine can use the server; restrict access with --token", err=True
+        )
     limits = Limits(
         request_bytes=max_request * 1024, sentence_words=max_sentence, queue_words=max_queue, seconds=max_seconds
     )
-    # With a token, and from other machines, it may have any name: that of a proxy, for example.
+    # A server with a token, or for other machines, may be reached under any name, such as that of a proxy.
     hosts = LOOPBACK | {host} if _is_loopback(host) and not token else frozenset[str]()
     app = make_app(load_models(models or [], threads=threads), limits, token, hosts)
     address = _address(host, listener.getsockname()[1])
 
     class Server(uvicorn.Server):
-        """Says where it is once it can be reached."""
+        """Prints its address as soon as it can be reached."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            gc.freeze()  # what is there now stays: there is no garbage to be found in it while clients wait
-            gc.set_threshold(YOUNG_OBJECTS)
+            gc.freeze()  # do not search the objects that exist now for garbage
+            gc.set_threshold(GC_THRESHOLD)
             if not self.should_exit:
                 typer.echo(f"Longarc is at {address} (Ctrl-C stops it)", err=True)
                 if browser and _has_display():
@@ -86,7 +87,7 @@ def serve(
         log_level="warning",
         access_log=False,
         server_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=max(1, round(max_seconds)),
     )
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn passes the signal on after it has shut down
@@ -94,20 +95,13 @@ def serve(
     typer.echo("longarc: stopped", err=True)
 
 
-def require_serve() -> None:
-    """Says what to install where serving is not."""
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise LongarcError(f"serving needs {' and '.join(missing)}", "Install it with: pip install 'longarc[serve]'")
-
-
 def _listen(host: str, port: int) -> socket.socket:
-    """The socket, before models are loaded: a port that is taken should not cost a user's time."""
+    """Open the socket; this comes before loading models so that a port in use is reported at once."""
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.socket(family, kind, protocol)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
+        listener.bind(address)
     except OSError as error:
         raise LongarcError(f"cannot listen on {host}, port {port}: {error.strerror}", "Try another --port.") from None
     return listener

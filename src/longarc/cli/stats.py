@@ -1,4 +1,4 @@
-"""`longarc stats`: what treebanks are like, and what each transition system makes of them."""
+"""`longarc stats`: statistics of treebanks, and how each transition system covers them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from longarc.cli.options import Encoding, SkipInvalid, read_sentences, with_progress
+from longarc.cli.options import Encoding, SkipInvalid, read_sentences
+from longarc.cli.progress import count_sentences
 
 if TYPE_CHECKING:
     from longarc.evaluation.treebank_stats import TreebankStats
@@ -21,13 +22,13 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Draw sentence length against transitions per system to this file (.svg, .png or .pdf)."),
+        typer.Option(help="Plot transitions by sentence length for each system to this file (.svg, .png or .pdf)."),
     ] = None,
 ) -> None:
-    """Show sizes, non-projectivity, and how each transition system fares, following its oracle.
+    """Show the size and non-projectivity of treebanks, and how each transition system covers them.
 
-    "Represented" are the sentences whose whole tree a system can build; "arcs recovered" are the arcs that come back
-    when the oracle's transitions are replayed. Transitions are counted with the artificial root, as in the paper.
+    "Represented sentences" are those whose tree the system can build completely; "arcs recovered" are the arcs that
+    the transitions of its oracle build. Transitions are counted with the artificial root, as in the paper.
     """
     from longarc.evaluation.treebank_stats import treebank_stats
     from longarc.trees.structure import require_tree
@@ -36,25 +37,25 @@ def stats(
         from longarc.evaluation.plots import check_picture
 
         check_picture(plot)
-    found: dict[str, TreebankStats] = {}
+    stats_by_path: dict[str, TreebankStats] = {}
     for path in treebanks:
         sentences = read_sentences(path, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
-        found[path] = treebank_stats(with_progress(sentences, path))
+        stats_by_path[path] = treebank_stats(count_sentences(sentences, path))
     if as_json:
         typer.echo(
             json.dumps(
-                {"treebanks": [{"file": path, **result.as_dict()} for path, result in found.items()]},
+                {"treebanks": [{"file": path, **result.as_dict()} for path, result in stats_by_path.items()]},
                 ensure_ascii=False,
                 indent=2,
             )
         )
     else:
-        for path, result in found.items():
+        for path, result in stats_by_path.items():
             _print_tables(path, result.as_dict())
     if plot is not None:
         from longarc.evaluation.plots import plot_transitions
 
-        plot_transitions(found, plot)
+        plot_transitions(stats_by_path, plot)
 
 
 def _print_tables(path: str, figures: dict[str, Any]) -> None:

@@ -1,73 +1,83 @@
-"""`longarc train`: a model from a treebank."""
+"""`longarc train`: train a model on a treebank."""
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.options import Encoding, SkipInvalid, read_sentences
+from longarc.cli.extras import require_extra
+from longarc.cli.options import (
+    Attribution,
+    Encoding,
+    Licence,
+    Quantize,
+    SkipInvalid,
+    Threads,
+    TreebankName,
+    read_sentences,
+)
+from longarc.configuration import preset_names
 from longarc.errors import LongarcError
+from longarc.transitions import SYSTEMS
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
 
 
 def train(
-    treebank: Annotated[str, typer.Argument(metavar="TRAIN", help="The trees to learn from: CoNLL-U or CoNLL-X.")],
-    out: Annotated[Path, typer.Option(help="The folder for the model, its log and its checkpoints.")],
+    treebank: Annotated[str, typer.Argument(metavar="TRAIN", help="Training data: CoNLL-U, CoNLL-X or JSON lines.")],
+    out: Annotated[Path, typer.Option(help="Folder for the model, its log and its checkpoints.")],
     dev: Annotated[
-        str | None, typer.Option(help="Trees to choose the best epoch by; without it the last is kept.")
+        str | None, typer.Option(help="Development data, to select the best epoch; without it the last one is used.")
     ] = None,
     dev_fraction: Annotated[
-        float, typer.Option(min=0.0, max=0.5, help="Set aside this share at the end of TRAIN as development data.")
+        float, typer.Option(min=0.0, max=0.5, help="Use this share of TRAIN, from its end, as development data.")
     ] = 0.0,
-    test: Annotated[str | None, typer.Option(help="Trees to measure the finished model on, once.")] = None,
-    preset: Annotated[str, typer.Option(help="Network and schedule to start from: base or paper.")] = "base",
-    config: Annotated[Path | None, typer.Option(help="A TOML file whose keys replace those of the preset.")] = None,
+    test: Annotated[str | None, typer.Option(help="Test data, to evaluate the finished model once.")] = None,
+    preset: Annotated[
+        str, typer.Option(help=f"Network and schedule to start from: {' or '.join(preset_names())}.")
+    ] = "base",
+    config: Annotated[Path | None, typer.Option(help="A TOML file whose keys override those of the preset.")] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Replace one key; may be given several times."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Override one key; can be repeated."),
     ] = None,
     system: Annotated[
-        str | None,
-        typer.Option(
-            help="The transition system: nl-covington (default), covington, arc-swift, arc-eager, arc-standard, "
-            "arc-hybrid."
-        ),
+        str | None, typer.Option(help=f"Transition system: {', '.join(SYSTEMS)}; by default the preset's.")
     ] = None,
     vectors: Annotated[
         Path | None, typer.Option(help="Pretrained word vectors: word2vec text or binary, GloVe, fastText .vec.")
     ] = None,
     vectors_limit: Annotated[
-        int | None, typer.Option(help="Keep so many of the vectors' most frequent words beside those of TRAIN.")
+        int | None, typer.Option(help="Load this many of the most frequent vectors, and those of the words in TRAIN.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over TRAIN; chosen by its size unless given.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed gives the same model.")] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Processor threads; all cores this process may use unless given.")
+    epochs: Annotated[
+        int | None, typer.Option(help="Passes over TRAIN; by default chosen by the size of TRAIN.")
     ] = None,
-    quantize: Annotated[bool, typer.Option("--quantize", help="Write an 8-bit model too.")] = False,
-    name: Annotated[str, typer.Option("--treebank", help="For the card: what the model is trained on.")] = "",
-    licence: Annotated[str, typer.Option(help="For the card: the treebank's licence.")] = "",
-    attribution: Annotated[str, typer.Option(help="For the card: whom the licence wants named.")] = "",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint in the folder.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Random seed; the same seed gives the same model.")] = None,
+    threads: Threads = None,
+    quantize: Quantize = False,
+    name: TreebankName = "",
+    licence: Licence = "",
+    attribution: Attribution = "",
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint in the folder.")] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Begin anew although the folder has a training in it.")
+        bool, typer.Option("--overwrite", help="Start again even if the folder contains a training.")
     ] = False,
     encoding: Encoding = "utf-8",
     skip_invalid: SkipInvalid = False,
 ) -> None:
     """Train a tagger and parser on a treebank. `longarc train TRAIN --out DIR` is enough; the rest has defaults.
 
-    Ctrl-C stops after saving; the same command with --resume goes on and ends with the same model as if it had never
-    stopped. DIR gets weights.safetensors, model.json, log.jsonl and a picture of the learning curve.
+    Ctrl-C stops after saving a checkpoint; the same command with --resume continues, and yields the same model as an
+    uninterrupted training. DIR receives weights.safetensors, model.json, log.jsonl and a plot of the learning curve.
     """
-    require_torch()
-    from longarc.training.configuration import parse_setting, read_toml
-    from longarc.training.configuration import preset as load_preset
+    require_extra("train")
+    from longarc.configuration import parse_setting
+    from longarc.configuration import preset as load_preset
+    from longarc.data.schema import read_toml
 
     configuration = load_preset(preset)
     if config is not None:
@@ -75,8 +85,8 @@ def train(
     for setting in settings or []:
         configuration = configuration.updated(parse_setting(setting), "--set")
     options = {"system": system, "vectors_limit": vectors_limit, "epochs": epochs, "seed": seed}
-    given = {key: value for key, value in options.items() if value is not None}
-    configuration = configuration.updated(given, "command line")
+    overrides = {key: value for key, value in options.items() if value is not None}
+    configuration = configuration.updated(overrides, "command line")
 
     def load(path: str) -> list[Sentence]:
         from longarc.trees.structure import require_tree
@@ -89,48 +99,41 @@ def train(
     test_sentences = load(test) if test is not None else []
     if dev_fraction:
         if dev is not None:
-            raise LongarcError("--dev and --dev-fraction exclude each other")
-        aside = max(1, round(dev_fraction * len(train_sentences)))
-        train_sentences, dev_sentences = train_sentences[:-aside], train_sentences[-aside:]
+            raise LongarcError("--dev and --dev-fraction exclude each other", "Use one of them.")
+        dev_size = max(1, round(dev_fraction * len(train_sentences)))
+        train_sentences, dev_sentences = train_sentences[:-dev_size], train_sentences[-dev_size:]
 
     from longarc.cli.train_progress import PackagingProgress, TrainingProgress
-    from longarc.training.packaging import Origin
-    from longarc.training.run import Treebanks, clear_folder, train_model, write_models
+    from longarc.training.packaging import Origin, write_models
+    from longarc.training.run import Splits, clear_folder, train_model
     from longarc.training.threads import set_up_torch
     from longarc.training.trainer import Interrupted
 
     set_up_torch(threads)
     clear_folder(out, everything=not resume)
-    treebanks = Treebanks(train_sentences, dev_sentences, test_sentences)
+    splits = Splits(train_sentences, dev_sentences, test_sentences)
     try:
         with TrainingProgress() as progress:
-            prepared, scores = train_model(configuration, treebanks, out, progress, vectors=vectors, resume=resume)
+            model, scores = train_model(configuration, splits, out, progress, vectors=vectors, resume=resume)
     except Interrupted:
-        message = f"longarc: stopped; the state is saved in {out}. Go on with the same command and --resume."
+        message = f"longarc: stopped; a checkpoint is saved in {out}. Continue with the same command and --resume."
         typer.echo(message, err=True)
         raise typer.Exit(130) from None
     origin = Origin(name or Path(treebank).name, licence, attribution)
     with PackagingProgress() as line:
         for path, package in write_models(
-            prepared, out, dev_sentences, scores, origin, quantize=quantize, announce=line.announce
+            model, out, dev_sentences, scores, origin, quantize=quantize, announce=line.announce
         ):
-            line.tell(path, package)
-
-
-def require_torch() -> None:
-    """Says what to install where training is not."""
-    missing = [name for name in ("torch", "safetensors", "onnx") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise LongarcError(f"training needs {' and '.join(missing)}", "Install it with: pip install 'longarc[train]'")
+            line.report(path, package)
 
 
 def _check_folder(out: Path, resume: bool, overwrite: bool) -> None:
     from longarc.training.run import is_finished, is_unfinished
 
     if resume and is_finished(out):
-        raise LongarcError(f"{out}: the training is finished", "Begin anew with --overwrite.")
+        raise LongarcError(f"{out}: the training is finished", "Use --overwrite to start again.")
     if resume and not is_unfinished(out):
-        raise LongarcError(f"{out}: no checkpoint to go on from", "Leave --resume out to begin.")
+        raise LongarcError(f"{out}: there is no checkpoint to resume", "Omit --resume to start a training.")
     if not resume and not overwrite and (is_finished(out) or is_unfinished(out)):
-        hint = "Go on with --resume, or begin anew with --overwrite." if is_unfinished(out) else "Add --overwrite."
-        raise LongarcError(f"{out}: there is a training in this folder already", hint)
+        hint = f"{'Use --resume to continue it, or' if is_unfinished(out) else 'Use'} --overwrite to start again."
+        raise LongarcError(f"{out}: the folder already contains a training", hint)

@@ -1,37 +1,28 @@
-"""How training and packaging show themselves: a progress bar on a terminal, and a line per epoch everywhere."""
+"""Report the progress of training and packaging: bars on a terminal, and a line per epoch and per model file."""
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from longarc.cli.progress import make_progress
 
 if TYPE_CHECKING:
     from longarc.runtime.model_file import ModelFile
 
 
 class TrainingProgress:
-    """Reports to the terminal; see longarc.training.trainer.Reporter."""
+    """Implements `longarc.training.trainer.Reporter`."""
 
     def __init__(self) -> None:
-        self._bar = _bar(
-            "epoch {task.fields[epoch]}/{task.fields[epochs]}", "{task.fields[speed]:,.0f} tokens/s, left:"
-        )
-        self._tokenizer_bar = _bar("learning to split text", "left:")
+        epoch, speed = "epoch {task.fields[epoch]}/{task.fields[epochs]}", "{task.fields[speed]:,.0f} tokens/s, left:"
+        self._bar = make_progress(epoch, BarColumn(), speed, TimeRemainingColumn())
+        self._tokenizer_bar = make_progress("training the tokenizer", BarColumn(), "left:", TimeRemainingColumn())
         self._task: Any = None
         self._tokenizer_task: Any = None
         self._tokens = 0
@@ -72,23 +63,21 @@ class TrainingProgress:
         if "loss" in entry:
             parts.append(f"loss {entry['loss']:9.4f}")
         for split in ("dev", "test"):
-            names = {"uas": "UAS", "las": "LAS", "tags": "tags", "fine_tags": "fine tags", "features": "features"}
-            scores = [
-                f"{name} {entry[f'{split}_{key}']:.2f}" for key, name in names.items() if f"{split}_{key}" in entry
-            ]
-            if scores:
-                parts.append(f"{split} {' '.join(scores)}")
+            scores = {key.removeprefix(f"{split}_"): entry[key] for key in entry if key.startswith(f"{split}_")}
+            # UAS and LAS come first, then the columns in their order.
+            names = sorted(scores, key=lambda name: {"uas": 0, "las": 1}.get(name, 2))
+            if names:
+                parts.append(" ".join([split, *(f"{name.upper()} {scores[name]:.2f}" for name in names)]))
         if "tokens_per_second" in entry:
             parts.append(f"{entry['tokens_per_second']:,} tokens/s")
         _echo("  ".join(parts), self._bar)
 
 
 class PackagingProgress:
-    """Shows on a terminal what is being done, and tells of each model that was written."""
+    """Shows the current step on a terminal, and reports each model file that was written."""
 
     def __init__(self) -> None:
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        self._line = _transient(*columns)
+        self._line = make_progress(SpinnerColumn(), "{task.description}", TimeElapsedColumn())
         self._task = self._line.add_task("packaging", total=None)
 
     def __enter__(self) -> PackagingProgress:
@@ -101,25 +90,17 @@ class PackagingProgress:
     def announce(self, text: str) -> None:
         self._line.update(self._task, description=text)
 
-    def tell(self, target: Path, package: ModelFile) -> None:
-        scores = "  ".join(f"{name} {score:.2f}" for name, score in package.card["scores"].items())
-        size = f"{target.stat().st_size / 1e6:.1f} MB"
-        _echo(f"{target}  {size}  {package.card['precision']}  {scores}", self._line)
+    def report(self, path: Path, model: ModelFile) -> None:
+        scores = "  ".join(f"{name} {score:.2f}" for name, score in model.card["scores"].items())
+        size = f"{path.stat().st_size / 1e6:.1f} MB"
+        _echo(f"{path}  {size}  {model.card['precision']}  {scores}", self._line)
 
 
 def _echo(text: str, bar: Progress) -> None:
-    """Prints a line where a bar may be shown, which comes back below it."""
-    shown = bar.live.is_started
-    if shown:
+    """Print a line above a bar, if the bar is shown."""
+    is_shown = bar.live.is_started
+    if is_shown:
         bar.stop()
     typer.echo(text)
-    if shown:
+    if is_shown:
         bar.start()
-
-
-def _bar(before: str, after: str) -> Progress:
-    return _transient(TextColumn(before), BarColumn(), TextColumn(after), TimeRemainingColumn())
-
-
-def _transient(*columns: ProgressColumn) -> Progress:
-    return Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())

@@ -1,1 +1,1 @@
-"""Treebank files in and out, without losing a byte."""
+"""Lossless reading and writing of treebanks and text, and the vocabularies built from them."""

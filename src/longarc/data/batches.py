@@ -1,4 +1,4 @@
-"""Grouping sentences into batches of similar length under a budget."""
+"""Group sentences of similar length into batches."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 
 def batches_by_length(lengths: Sequence[int] | NDArray[np.int64], budget: int) -> list[NDArray[np.int64]]:
-    """Indices of sentences, sorted by length, in batches whose padded size (longest × count) stays within `budget`.
+    """Return sentence indices, sorted by length, in batches whose padded size (longest × count) is at most `budget`.
 
-    A sentence longer than the budget is a batch of its own. A batch that is half full ends where the length changes:
-    where sentences abound, nearly all batches have sentences of one length, and no work is lost on padding.
+    A sentence longer than the budget is a batch of its own. A batch that is at least half full ends where the length
+    changes, so that with many sentences nearly all batches contain a single length and no padding.
     """
     sizes = np.asarray(lengths, dtype=np.int64)
     order = np.argsort(sizes, kind="stable")
@@ -32,15 +32,15 @@ def batches_by_length(lengths: Sequence[int] | NDArray[np.int64], budget: int) -
 
 
 def groups_of_like_length(lengths: NDArray[np.integer[Any]], group_cost: int) -> list[NDArray[np.int64]]:
-    """Indices of sentences in groups, such that the groups cost the least: the longest × count each, and `group_cost`.
+    """Partition sentence indices into groups of minimal total cost: longest × count + `group_cost` for each group.
 
     Sentences of one length are in one group.
     """
     order = np.argsort(lengths, kind="stable")
     sizes, counts = np.unique(lengths, return_counts=True)
     ends = [0, *np.cumsum(counts).tolist()]
-    least = [0]  # what the sentences of the first so many sizes cost
-    first_sizes = []  # of the group that ends with each size
+    least = [0]  # minimal cost of the sentences of the first k sizes
+    first_sizes = []  # first size of the group that ends with each size
     for last, size in enumerate(sizes.tolist()):
         costs = [least[first] + size * (ends[last + 1] - ends[first]) for first in range(last + 1)]
         least.append(min(costs) + group_cost)

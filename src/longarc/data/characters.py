@@ -1,4 +1,4 @@
-"""A text as the characters that a tokeniser reads: paragraph by paragraph, each run of white space as one space."""
+"""Text as arrays of characters for the tokenizer: split into paragraphs, each run of white space as one space."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from longarc.data.spelling import code_points
 SPACE = ord(" ")
 NEWLINE = ord("\n")
 _SPACES = np.array([code for code in range(0x3001) if chr(code).isspace()] + [0xFEFF], dtype=np.uint32)
-"""All white space that Unicode has, and the byte order mark, which is as little a part of a word."""
+"""Unicode's white space, and the byte order mark, which is no part of a word either."""
 
 
 @dataclass(frozen=True)
 class TextCharacters:
-    """The characters of a text that count."""
+    """The characters of a text that the tokenizer reads."""
 
     codes: NDArray[np.uint32]
     """[characters] code points; every run of white space is one SPACE"""
     places: NDArray[np.int64]
-    """[characters] where they stand in the text; of white space, its first"""
+    """[characters] position in the text; for white space, that of its first character"""
     spaces: NDArray[np.int64]
-    """[characters] how long the white space is; 0 for other characters"""
+    """[characters] length of the white space; 0 for other characters"""
     paragraphs: NDArray[np.int64]
     """[paragraphs + 1] the first character of each paragraph, and the end"""
 
 
 def read_characters(text: str) -> TextCharacters:
-    """White space at the ends of paragraphs is left out; a blank line ends a paragraph."""
+    """Return the characters of a text without the white space around paragraphs, which blank lines separate."""
     codes = code_points(text)
     is_space = np.isin(codes, _SPACES)
     begins = is_space & ~np.concatenate([[False], is_space[:-1]])
@@ -43,16 +43,16 @@ def read_characters(text: str) -> TextCharacters:
         ends_paragraph[1] = True
     if len(codes) and is_space[-1]:
         ends_paragraph[run[-1]] = True
-    kept = np.flatnonzero(~is_space | (begins & ~ends_paragraph[run]))
-    paragraph = np.cumsum(begins & ends_paragraph[run])[kept]
+    positions = np.flatnonzero(~is_space | (begins & ~ends_paragraph[run]))
+    paragraph = np.cumsum(begins & ends_paragraph[run])[positions]
     starts = np.flatnonzero(np.diff(paragraph, prepend=-1))
-    kept_codes = np.where(is_space[kept], np.uint32(SPACE), codes[kept])
-    spaces = np.where(is_space[kept], lengths[run[kept]], 0)
-    return TextCharacters(kept_codes, kept, spaces, np.append(starts, len(kept)))
+    read_codes = np.where(is_space[positions], np.uint32(SPACE), codes[positions])
+    spaces = np.where(is_space[positions], lengths[run[positions]], 0)
+    return TextCharacters(read_codes, positions, spaces, np.append(starts, len(positions)))
 
 
 def categories_of(codes: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """[characters] the number of each one's Unicode category, from 1 on."""
+    """Return [characters] the number of the Unicode category of each code point, from 1."""
     different, inverse = np.unique(codes, return_inverse=True)
     numbers = np.array([_NUMBERS[unicodedata.category(chr(code))] for code in different.tolist()], dtype=np.int64)
     return numbers[inverse] if len(codes) else np.zeros(0, dtype=np.int64)

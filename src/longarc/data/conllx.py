@@ -1,4 +1,4 @@
-"""Sentences between CoNLL-U and CoNLL-X, which have the same columns with other meanings for the last two."""
+"""Convert sentences between CoNLL-U and CoNLL-X, which differ in the meaning of the last two columns."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections import Counter
 from longarc.data.sentence import DEPS, MISC, Sentence, is_comment, is_empty_node, is_multiword
 
 PHEAD, PDEPREL = DEPS, MISC
-"""CoNLL-X keeps the head and relation of a projective version of the tree where CoNLL-U has DEPS and MISC."""
+"""The last two columns of CoNLL-X: head and relation in a projective version of the tree."""
 
 
 def to_conllu(sentence: Sentence) -> Sentence:
-    """The sentence in CoNLL-U; PHEAD and PDEPREL, which it has no columns for, go to MISC."""
+    """Return the sentence in CoNLL-U; PHEAD and PDEPREL are moved to MISC."""
     if sentence.format == "conllu":
         return sentence
     result = sentence.copy()
@@ -25,7 +25,7 @@ def to_conllu(sentence: Sentence) -> Sentence:
 
 
 def to_conllx(sentence: Sentence) -> Sentence:
-    """The sentence in CoNLL-X: words only, no comments; PHEAD and PDEPREL from MISC; spaces in fields as `_`."""
+    """Return the sentence in CoNLL-X: words only, PHEAD and PDEPREL from MISC, `_` for spaces in fields."""
     if sentence.format == "conllx":
         return sentence
     rows = []
@@ -37,7 +37,7 @@ def to_conllx(sentence: Sentence) -> Sentence:
 
 
 def _escape(text: str) -> str:
-    """`|` separates attributes in MISC; within one it is `\\p`, as elsewhere in UD."""
+    """Write `|`, which separates attributes in MISC, as `\\p`, as elsewhere in UD."""
     return text.replace("\\", "\\\\").replace("|", "\\p")
 
 
@@ -46,7 +46,7 @@ def _unescape(text: str) -> str:
 
 
 def lost_in_conllx(sentence: Sentence) -> Counter[str]:
-    """What `to_conllx` has no place for, counted."""
+    """Count what `to_conllx` leaves out, by kind."""
     lost: Counter[str] = Counter()
     if sentence.format == "conllx":
         return lost

@@ -1,4 +1,4 @@
-"""Opening inputs and outputs: plain, `.gz` and `.xz` files, `-` for standard input and output, and atomic writing."""
+"""Open inputs and outputs: plain, `.gz` and `.xz` files, and `-` for standard input and output. Writing is atomic."""
 
 from __future__ import annotations
 
@@ -20,22 +20,26 @@ from longarc.errors import InputError, LongarcError
 GZIP_MAGIC = b"\x1f\x8b"
 XZ_MAGIC = b"\xfd7zXZ\x00"
 
-LOOK_BYTES = 1 << 16
-_TELLING_LINE = re.compile(rb"^[^#\r\n][^\n]*\n", re.MULTILINE)
+PEEK_BYTES = 1 << 16
+_CONTENT_LINE = re.compile(rb"^[^#\r\n][^\n]*\n", re.MULTILINE)
+
+ENCODING_HINT = "Specify the file's encoding, for example latin-1."
+OUTPUT_ENCODING_HINT = "Write the output in UTF-8."
+NUL_MESSAGE = "a NUL byte: this looks like binary data"
 
 Source = str | Path | BinaryIO
-"""Where sentences come from: a path, `-` for standard input, or an open binary stream."""
+"""A path, `-` for standard input, or an open binary stream."""
 
 
 def source_name(source: Source) -> str:
-    """The name by which error messages call `source`."""
+    """Return the name of `source` for error messages."""
     if isinstance(source, (str, Path)):
         return "<stdin>" if str(source) == "-" else str(source)
     return str(getattr(source, "name", "<stream>"))
 
 
 class ByteCounter:
-    """Counts how much of a file has been read, before unpacking: how far a reader has come."""
+    """The number of bytes read from a file so far, before decompression."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -43,10 +47,9 @@ class ByteCounter:
 
 @contextmanager
 def open_input(source: Source, counter: ByteCounter | None = None) -> Iterator[BinaryIO]:
-    """Opens `source` for reading bytes; compressed data is recognised by its first bytes, whatever the name.
+    """Open `source` for reading bytes; compressed data is recognised by its first bytes, whatever the file name.
 
-    What cannot be opened, or turns out to be damaged while the block reads it, is an error of the user's. A stream that
-    was given stays open afterwards.
+    Raise LongarcError if it cannot be opened, or if the block finds it damaged. A stream passed as `source` stays open.
     """
     name = source_name(source)
     if not isinstance(source, (str, Path)):
@@ -61,7 +64,7 @@ def open_input(source: Source, counter: ByteCounter | None = None) -> Iterator[B
         except OSError as error:
             raise LongarcError(f"{name}: cannot be read: {error.strerror}") from None
     try:
-        yield _unpacked(raw, counter or ByteCounter())
+        yield _decompressed(raw, counter or ByteCounter())
     except (EOFError, lzma.LZMAError, zlib.error, OSError) as error:
         hint = "Is the file damaged or incomplete?"
         raise InputError(name, 0, f"cannot be read to its end: {error}", hint) from None
@@ -71,7 +74,7 @@ def open_input(source: Source, counter: ByteCounter | None = None) -> Iterator[B
 
 
 def read_chunks(source: Source, size: int = 1 << 20, counter: ByteCounter | None = None) -> Iterator[bytes]:
-    """The bytes of `source` in chunks of at most `size`, as soon as they arrive."""
+    """Yield the bytes of `source` in chunks of at most `size`, as soon as they arrive."""
     with open_input(source, counter) as stream:
         read = getattr(stream, "read1", stream.read)
         while chunk := read(size):
@@ -80,39 +83,40 @@ def read_chunks(source: Source, size: int = 1 << 20, counter: ByteCounter | None
 
 @contextmanager
 def open_and_peek(source: Source, counter: ByteCounter | None = None) -> Iterator[tuple[bytes, BinaryIO]]:
-    """The first bytes of `source`, and all of it as a stream: for those who must know what it is before they read it.
+    """Return the first bytes of `source`, for detecting its format, and a stream of all of it.
 
-    They are as many as arrive at once and, unless the source is shorter, at least one line that is neither empty nor a
-    comment, if there is one near the start.
+    The first bytes include a line that is neither empty nor a comment, if there is one within PEEK_BYTES.
     """
     with open_input(source, counter) as stream:
         read = getattr(stream, "read1", stream.read)
         start = b""
-        while len(start) < LOOK_BYTES and not _TELLING_LINE.search(start) and (more := read(LOOK_BYTES)):
+        while len(start) < PEEK_BYTES and not _CONTENT_LINE.search(start) and (more := read(PEEK_BYTES)):
             start += more
         rest = io.BufferedReader(_Rejoined(start, stream, ByteCounter()))
-        rest.raw.name = source_name(source)  # type: ignore[attr-defined]  # what errors will call it
+        rest.raw.name = source_name(source)  # type: ignore[attr-defined]  # for error messages
         yield start, rest
 
 
 def read_lines(source: Source, limit: int, counter: ByteCounter | None = None) -> Iterator[bytes]:
-    """The lines of `source` without their ends; one of more than `limit` bytes is an error."""
-    rest = b""
-    number = 0
+    """Yield the lines of `source` without their ends; raise InputError if one is longer than `limit` bytes."""
+    rest: list[bytes] = []
+    size = number = 0
     for chunk in read_chunks(source, counter=counter):
         *lines, last = chunk.split(b"\n")
         for line in lines:
             number += 1
-            yield rest + line
-            rest = b""
-        rest += last
-        if len(rest) > limit:
+            yield b"".join([*rest, line]) if rest else line
+            rest, size = [], 0
+        if last:
+            rest.append(last)
+            size += len(last)
+        if size > limit:
             raise InputError(source_name(source), number + 1, f"a line of more than {limit:,} bytes")
     if rest:
-        yield rest
+        yield b"".join(rest)
 
 
-def _unpacked(raw: BinaryIO, counter: ByteCounter) -> BinaryIO:
+def _decompressed(raw: BinaryIO, counter: ByteCounter) -> BinaryIO:
     start = b""
     while len(start) < len(XZ_MAGIC) and (more := raw.read(len(XZ_MAGIC) - len(start))):
         start += more
@@ -125,7 +129,7 @@ def _unpacked(raw: BinaryIO, counter: ByteCounter) -> BinaryIO:
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose first bytes have been looked at already; closing it leaves the stream open."""
+    """Bytes that were read already, followed by the rest of their stream; closing it does not close the stream."""
 
     def __init__(self, start: bytes, rest: BinaryIO, counter: ByteCounter) -> None:
         self._start, self._read, self._counter = start, getattr(rest, "read1", rest.read), counter
@@ -143,17 +147,16 @@ class _Rejoined(io.RawIOBase):
 
 @contextmanager
 def open_output(target: str | Path) -> Iterator[BinaryIO]:
-    """Opens `target` for writing bytes, `-` being standard output, compressed where the name ends in `.gz` or `.xz`.
+    """Open `target` for writing bytes, compressed if its name ends in `.gz` or `.xz`; `-` is standard output.
 
-    A file gets its name only when the block has ended well; whatever goes wrong before leaves an older file of that
-    name as it was and nothing half-written beside it.
+    The file is replaced when the block ends. If the block raises, an older file is left as it was.
     """
     if str(target) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     path = Path(target)
-    # A device or a named pipe (/dev/null, >(…)) cannot be replaced by a file: it is written as it is.
+    # Devices and named pipes (/dev/null, >(…)) cannot be replaced by a file: they are written directly.
     replaceable = path.is_file() or not path.exists()
     if replaceable:
         path = path.resolve()
@@ -168,12 +171,13 @@ def open_output(target: str | Path) -> Iterator[BinaryIO]:
         return
     try:
         with raw:
-            if Path(target).suffix == ".gz":
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-                    yield cast(BinaryIO, packed)
-            elif Path(target).suffix == ".xz":
-                with lzma.LZMAFile(raw, "wb") as packed_xz:
-                    yield cast(BinaryIO, packed_xz)
+            suffix = Path(target).suffix.lower()
+            if suffix == ".gz":
+                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as gzip_stream:
+                    yield cast(BinaryIO, gzip_stream)
+            elif suffix == ".xz":
+                with lzma.LZMAFile(raw, "wb") as xz_stream:
+                    yield cast(BinaryIO, xz_stream)
             else:
                 yield cast(BinaryIO, raw)
             raw.flush()

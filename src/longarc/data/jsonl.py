@@ -1,20 +1,24 @@
-"""Sentences as JSON lines: one object a sentence, for programs that would rather not parse columns.
+"""Read and write sentences as JSON lines, one object per sentence.
 
 `{"comments": ["# text = Dogs bark"], "tokens": [{"id": 1, "form": "Dogs", "head": 2, "relation": "nsubj"}, …]}`:
-a column that is `_` is left out; the id of a multiword token or an empty node is a string, such as "3-4" or "3.1". The
-`probability` of an arc, which `longarc parse --probabilities` adds, is `Prob=` in MISC when it is read.
+columns that are `_` are omitted; the id of a multiword token or an empty node is a string, such as "3-4" or "3.1". The
+`probability` of an arc, which the parser can add, becomes `Prob=` in MISC.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from longarc.data.conll import RowError, check_heads, check_ids, require_ascii_compatible
+import numpy as np
+from numpy.typing import NDArray
+
+from longarc.data.conll import Check, RowError, check_heads, check_ids, require_ascii_compatible
 from longarc.data.conllx import to_conllu
-from longarc.data.files import ByteCounter, Source, read_lines, source_name
+from longarc.data.files import ENCODING_HINT, ByteCounter, Source, read_lines, source_name
 from longarc.data.sentence import HEAD, ID, MISC, Sentence, is_comment, with_probability
 from longarc.errors import InputError
 
@@ -23,8 +27,8 @@ PROBABILITY = "probability"
 MAX_LINE_BYTES = 64_000_000
 
 
-def to_json(sentence: Sentence) -> str:
-    """One line of JSON, without the line end."""
+def to_json(sentence: Sentence, probabilities: NDArray[np.float64] | None = None) -> str:
+    """Return one line of JSON, without the line end, with the probabilities of the arcs [n + 1] unless they are NaN."""
     sentence = to_conllu(sentence)
     tokens: list[dict[str, Any]] = []
     for row in sentence.rows:
@@ -37,12 +41,16 @@ def to_json(sentence: Sentence) -> str:
         for key in ("id", "head"):
             if str(token.get(key, "")).isdecimal():
                 token[key] = int(token[key])
+        if probabilities is not None and isinstance(token["id"], int):
+            probability = float(probabilities[token["id"]])
+            if not math.isnan(probability):
+                token[PROBABILITY] = round(probability, 4)
         tokens.append(token)
     return json.dumps({"comments": sentence.comments, "tokens": tokens}, ensure_ascii=False)
 
 
 def from_json(line: str) -> Sentence:
-    """The sentence of one line of JSON; RowError says what is wrong with it."""
+    """Return the sentence on a line of JSON; raise RowError if it is not one."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -97,11 +105,11 @@ def read_jsonl(
     source: Source,
     *,
     encoding: str = "utf-8",
-    check: Callable[[Sentence], None] | None = None,
+    check: Check | None = None,
     on_invalid: Callable[[InputError], None] | None = None,
     counter: ByteCounter | None = None,
 ) -> Iterator[Sentence]:
-    """Streams the sentences of a file of JSON lines; see `longarc.data.conll.read` for the arguments."""
+    """Yield the sentences of a file of JSON lines; the options are those of SentenceReader."""
     name = source_name(source)
     require_ascii_compatible(encoding)
     for number, raw in enumerate(read_lines(source, MAX_LINE_BYTES, counter), 1):
@@ -109,7 +117,7 @@ def read_jsonl(
             try:
                 line = raw.decode(encoding)
             except UnicodeDecodeError as error:
-                raise RowError(0, f"byte 0x{raw[error.start]:02x} is not valid {encoding}") from None
+                raise RowError(0, f"byte 0x{raw[error.start]:02x} is not valid {encoding}", ENCODING_HINT) from None
             if not line.strip("\ufeff \t\r"):
                 continue
             sentence = from_json(line.removeprefix("\ufeff") if number == 1 else line)

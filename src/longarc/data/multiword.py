@@ -1,7 +1,7 @@
-"""Into which words a multiword token is split, learnt from those of a treebank.
+"""Rules learnt from a treebank for splitting multiword tokens into words.
 
-A token that was seen is split as it was most often; another as those that end like it. What is learnt of `don't` = `do`
-+ `n't` is that `n't` comes off, what of Portuguese `dos` = `de` + `os` that `-os` becomes `-e` + `os`.
+A known token is split as it was most often; any other by its longest known ending. From `don't` = `do` + `n't` we learn
+to split off `n't`, and from Portuguese `dos` = `de` + `os` to replace `-os` by `-e` + `os`.
 """
 
 from __future__ import annotations
@@ -10,50 +10,51 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 CONTEXT = 3
-"""How many characters before the end that changes an ending may take in, to tell more of its kind from fewer."""
+"""Endings are learnt with up to so many characters before the part that changes."""
 
 
 class MultiwordRules:
-    """Whole tokens and endings, all in lower case."""
+    """How to split known tokens, and tokens with known endings; both are in lower case."""
 
     def __init__(self, tokens: Mapping[str, Sequence[str]], endings: Mapping[str, Sequence[str]]) -> None:
         self.tokens = {form: list(words) for form, words in tokens.items()}
-        """The words of each token that was seen."""
+        """The words of each known token."""
         self.endings = {ending: list(words) for ending, words in endings.items()}
-        """What stands in place of an ending: the end of the first word, and the other words."""
+        """The replacement for each ending: the end of the first word, and the other words."""
         self._longest = max(map(len, self.endings), default=0)
 
     @classmethod
     def learn(cls, tokens: Iterable[tuple[str, Sequence[str]]]) -> MultiwordRules:
-        """From tokens and their words, as often as they occur."""
+        """Learn from all occurrences of multiword tokens, each with its words."""
         counts = Counter((form.lower(), tuple(word.lower() for word in words)) for form, words in tokens)
         endings: Counter[tuple[str, tuple[str, ...]]] = Counter()
         for (form, words), count in counts.items():
-            same = _shared_start(form, words[0])
+            same = _common_prefix(form, words[0])
             for context in range(min(CONTEXT, same) + 1):
                 start = same - context
                 endings[form[start:], (words[0][start:], *words[1:])] += count
         return cls(_most_frequent(counts), _most_frequent(endings))
 
     def split(self, form: str) -> list[str]:
-        """The words of a token; the token itself where nothing is known of how it could be split."""
+        """Return the words of a token, or only the token itself if no rule applies."""
         low = form.lower()
         if low in self.tokens:
             return _cased(self.tokens[low], form)
         for length in range(min(self._longest, len(low)), 0, -1):
-            found = self.endings.get(low[-length:])
-            if found is not None and len(low) > length:
-                return _cased([low[:-length] + found[0], *found[1:]], form)
+            words = self.endings.get(low[-length:])
+            if words is not None and len(low) > length:
+                return _cased([low[:-length] + words[0], *words[1:]], form)
         return [form]
 
 
-def _shared_start(first: str, second: str) -> int:
-    """How many characters two words have in common from the start."""
+def _common_prefix(first: str, second: str) -> int:
+    """Return the length of the common prefix of two words."""
     pairs = zip(first, second, strict=False)
-    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
 def _most_frequent(counts: Counter[tuple[str, tuple[str, ...]]]) -> dict[str, list[str]]:
+    """Return the most frequent words of each token or ending."""
     best: dict[str, list[str]] = {}
     for (key, words), _ in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         if key:
@@ -62,7 +63,7 @@ def _most_frequent(counts: Counter[tuple[str, tuple[str, ...]]]) -> dict[str, li
 
 
 def _cased(words: Sequence[str], form: str) -> list[str]:
-    """The words with the capitals of the token."""
+    """Return the words with the capitalisation of the token."""
     if "".join(words) == form.lower():
         starts = [sum(map(len, words[:number])) for number in range(len(words))]
         return [form[start : start + len(word)] for start, word in zip(starts, words, strict=True)]

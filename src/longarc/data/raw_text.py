@@ -1,7 +1,7 @@
-"""Raw text and the tokens in it: nothing of a text is lost when it becomes sentences, and sentences give it back.
+"""Convert raw text to sentences and back without losing a character.
 
-What stands between tokens is kept in MISC, by the conventions of UDPipe: nothing where it is one space, `SpaceAfter=No`
-where it is nothing, else `SpacesAfter=` with the white space itself; `SpacesBefore=` where a text begins with it.
+White space after a token is recorded in MISC as UDPipe does: nothing for one space, `SpaceAfter=No` for none, else
+`SpacesAfter=` with the white space; `SpacesBefore=` is the white space at the start of a text.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from longarc.data.files import ByteCounter, Source, read_chunks, source_name
+from longarc.data.files import ENCODING_HINT, NUL_MESSAGE, ByteCounter, Source, read_chunks, source_name
 from longarc.data.sentence import FORM, ID, MISC, Sentence, is_comment, is_empty_node, is_multiword
 from longarc.errors import InputError
 
 MAX_WORDS = 1_000
-"""A sentence that goes on for longer is cut: no treebank has one, and parsing takes time by the square of it."""
+"""Longer sentences are split: no treebank has one, and parsing time is quadratic in the length."""
 
 _ESCAPES = {" ": "\\s", "\t": "\\t", "\n": "\\n", "\r": "\\r", "|": "\\p", "\\": "\\\\"}
 _UNESCAPES = {escape[1]: character for character, escape in _ESCAPES.items()}
@@ -25,12 +26,12 @@ _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\(.)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Span:
-    """A token of a text."""
+    """The position of a token in a text."""
 
     start: int
     end: int
     words: Sequence[str] = ()
-    """The words of a multiword token; empty for one that is itself a word."""
+    """The words of a multiword token; empty if the token is one word."""
 
 
 def sentences_of(
@@ -41,28 +42,26 @@ def sentences_of(
     gap: str = "",
     ranges_from: int | None = None,
 ) -> list[Sentence]:
-    """A text as sentences, given where its tokens are, in order and with nothing but white space between them.
+    """Return the sentences of a text; `sentences` are the spans of their tokens, with only white space between them.
 
-    `first_number`: the `sent_id` of the first; `gap`: white space before the text, which is another sentence's;
-    `ranges_from`: where the text begins in its document, if tokens shall be marked with the range of their characters
-    (`TokenRange=`).
+    `first_number` is the `sent_id` of the first sentence. `gap` is the white space before the text, which belongs to
+    the previous sentence. If `ranges_from`, the offset of the text in its document, is given, tokens get `TokenRange=`.
     """
     spans = [span for sentence in sentences for span in sentence]
-    made = []
-    done = 0
+    result = []
+    done = 0  # tokens
     for number, sentence in enumerate(sentences):
         rows: list[list[str]] = []
         words: list[list[str]] = []
         plain = ""
-        for place, span in enumerate(sentence):
+        for index, span in enumerate(sentence):
             done += 1
-            end_of_space = spans[done].start if done < len(spans) else len(text)
-            after = text[span.end : end_of_space]
+            next_start = spans[done].start if done < len(spans) else len(text)
+            after = text[span.end : next_start]
             before = text[: span.start] if done == 1 else ""
-            offset = ranges_from
-            misc = _misc(before, after, None if offset is None else (offset + span.start, offset + span.end))
+            misc = _misc(before, after, span, ranges_from)
             form = text[span.start : span.end]
-            plain += form + (" " if after and place + 1 < len(sentence) else "")
+            plain += form + (" " if after and index + 1 < len(sentence) else "")
             first = len(words) + 1
             if span.words:
                 rows.append([f"{first}-{first + len(span.words) - 1}", form, *"_______", misc])
@@ -73,12 +72,12 @@ def sentences_of(
             gap = text[sentences[number - 1][-1].end : sentence[0].start]
         lead = "# newpar\n" if gap.count("\n") > 1 else ""
         lead += f"# sent_id = {first_number + number}\n# text = {plain}\n"
-        made.append(Sentence(rows, words, lead=lead))
-    return made
+        result.append(Sentence(rows, words, lead=lead))
+    return result
 
 
 def text_of(sentences: Iterable[Sentence]) -> str:
-    """The text that sentences come from, as far as they tell: the opposite of `sentences_of`."""
+    """Return the text of sentences, using the white space recorded in MISC: the inverse of `sentences_of`."""
     parts = []
     for sentence in sentences:
         for row in surface_rows(sentence):
@@ -88,35 +87,28 @@ def text_of(sentences: Iterable[Sentence]) -> str:
 
 
 def read_text(source: Source, *, encoding: str = "utf-8", counter: ByteCounter | None = None) -> Iterator[str]:
-    """The text of a file in pieces, as they arrive."""
+    """Yield the text of a file in pieces, as they arrive."""
     name = source_name(source)
     decoder = codecs.getincrementaldecoder(encoding)()
     lines = 1
-    for chunk, is_last in _with_end(read_chunks(source, counter=counter)):
+    for chunk in chain(read_chunks(source, counter=counter), [b""]):
         try:
-            text = decoder.decode(chunk, final=is_last)
+            text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
             line = lines + error.object[: error.start].count(b"\n")
-            hint = "If the file is in another encoding, say so, such as --encoding latin-1."
             message = f"byte 0x{error.object[error.start]:02x} is not valid {encoding}"
-            raise InputError(name, line, message, hint) from None
-        except UnicodeError:  # some codecs tell nothing more
-            raise InputError(name, 0, f"is not valid {encoding}", "Say which encoding it is in.") from None
+            raise InputError(name, line, message, ENCODING_HINT) from None
+        except UnicodeError:  # some codecs do not report the position
+            raise InputError(name, 0, f"is not valid {encoding}", ENCODING_HINT) from None
         if "\0" in text:
             line = lines + text[: text.index("\0")].count("\n")
-            raise InputError(name, line, "a NUL byte: this looks like binary data")
+            raise InputError(name, line, NUL_MESSAGE)
         lines += text.count("\n")
         yield text
 
 
-def _with_end(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    for chunk in chunks:
-        yield chunk, False
-    yield b"", True
-
-
 def surface_rows(sentence: Sentence) -> list[list[str]]:
-    """The rows of the tokens that stand in the text: multiword tokens in place of their words."""
+    """Return the rows of the tokens in the text: multiword tokens instead of their words."""
     rows = []
     last = 0
     for row in sentence.rows:
@@ -131,7 +123,7 @@ def surface_rows(sentence: Sentence) -> list[list[str]]:
 
 
 def spaces_around(row: Sequence[str]) -> tuple[str, str]:
-    """The white space before and after a token, by its MISC column."""
+    """Return the white space before and after a token, as recorded in its MISC column."""
     before, after = "", " "
     for item in row[MISC].split("|"):
         key, _, value = item.partition("=")
@@ -144,12 +136,12 @@ def spaces_around(row: Sequence[str]) -> tuple[str, str]:
     return before, after
 
 
-def _misc(before: str, after: str, characters: tuple[int, int] | None) -> str:
+def _misc(before: str, after: str, span: Span, ranges_from: int | None) -> str:
     items = [] if after == " " else ["SpaceAfter=No"] if not after else [f"SpacesAfter={_escape(after)}"]
     if before:
         items.append(f"SpacesBefore={_escape(before)}")
-    if characters is not None:
-        items.append("TokenRange={}:{}".format(*characters))
+    if ranges_from is not None:
+        items.append(f"TokenRange={ranges_from + span.start}:{ranges_from + span.end}")
     return "|".join(items) or "_"
 
 

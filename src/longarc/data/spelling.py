@@ -1,4 +1,4 @@
-"""How words are spelled, as numbers: what a model reads of a word that it may never have seen."""
+"""The characters of words as numbers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 UNKNOWN_CHARACTER, ROOT_CHARACTER, FIRST_CHARACTER = 0, 1, 2
 LONGEST = 24
-"""Of a longer word only the first and the last characters are read, half of them each."""
+"""Only the first and last 12 characters of a longer word are read."""
 MIN_WORDS = 3
-"""A character is known if so many different words of the training data have it."""
+"""A character is known if this many distinct words of the training data contain it."""
 
 
 @dataclass(frozen=True)
 class Spellings:
-    """Different words of a batch, the first of them the root."""
+    """The characters of distinct words; the first is the root."""
 
     characters: NDArray[np.int64]
     """[words, longest]; padded with UNKNOWN_CHARACTER"""
@@ -26,7 +26,7 @@ class Spellings:
     """[words]"""
 
     def take(self, rows: NDArray[np.int64]) -> Spellings:
-        """Some of the words, with no more padding than they need."""
+        """Return some of the words, without unnecessary padding."""
         lengths = self.lengths[rows]
         return Spellings(self.characters[rows, : int(lengths.max(initial=1))], lengths)
 
@@ -40,47 +40,37 @@ class Characters:
 
     @classmethod
     def of_words(cls, forms: Iterable[str]) -> Characters:
-        """Those that enough of the different words have."""
+        """Collect the characters that occur in enough distinct words."""
         counts = Counter(character for form in set(forms) for character in set(form))
         return cls("".join(character for character, count in counts.items() if count >= MIN_WORDS))
 
     def __len__(self) -> int:
-        """How many numbers there are, those of the root and of unknown characters included."""
+        """Return how many numbers are in use, including those of the root and of unknown characters."""
         return FIRST_CHARACTER + len(self.characters)
 
     def numbers(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """The numbers of characters, given as code points."""
+        """Return the numbers of characters given as code points."""
         if not len(self._codes):
             return np.full(len(codes), UNKNOWN_CHARACTER)
-        places = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
-        return np.where(self._codes[places] == codes, FIRST_CHARACTER + places, UNKNOWN_CHARACTER)
+        positions = np.minimum(np.searchsorted(self._codes, codes), len(self._codes) - 1)
+        return np.where(self._codes[positions] == codes, FIRST_CHARACTER + positions, UNKNOWN_CHARACTER)
 
     def spell(self, forms: Sequence[str]) -> Spellings:
-        """The root and then the words, each of at least one character."""
+        """Return the root followed by the words, each of at least one character."""
         counts = np.array([1, *map(len, forms)], dtype=np.int64)
         numbers = self.numbers(code_points("\0" + "".join(forms)))
         numbers[0] = ROOT_CHARACTER
         word = np.repeat(np.arange(len(counts)), counts)
-        place = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
-        left_out = np.maximum(counts - LONGEST, 0)[word]
-        kept = (place < LONGEST // 2) | (place >= LONGEST // 2 + left_out)
-        place = np.where(place < LONGEST // 2, place, place - left_out)
+        position = np.arange(len(numbers)) - np.repeat(np.cumsum(counts) - counts, counts)
+        skipped = np.maximum(counts - LONGEST, 0)[word]
+        is_read = (position < LONGEST // 2) | (position >= LONGEST // 2 + skipped)
+        position = np.where(position < LONGEST // 2, position, position - skipped)
         lengths = np.minimum(counts, LONGEST)
         characters = np.full((len(counts), int(lengths.max())), UNKNOWN_CHARACTER, dtype=np.int64)
-        characters[word[kept], place[kept]] = numbers[kept]
+        characters[word[is_read], position[is_read]] = numbers[is_read]
         return Spellings(characters, lengths.astype(np.int32))
 
 
-def different_words(sentences: Sequence[Sequence[str]], nodes: int) -> tuple[list[str], NDArray[np.int64]]:
-    """The different forms of some sentences, and [batch, nodes] which of them each word is, counted from 1: 0 is the
-    root, and what is beyond a sentence's end."""
-    numbers: dict[str, int] = {}
-    places = np.zeros((len(sentences), nodes), dtype=np.int64)
-    for row, forms in enumerate(sentences):
-        places[row, 1 : len(forms) + 1] = [numbers.setdefault(form, len(numbers) + 1) for form in forms]
-    return list(numbers), places
-
-
 def code_points(text: str) -> NDArray[np.uint32]:
-    """[characters]"""
+    """[characters] Return the code points of a text."""
     return np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), dtype=np.uint32)

@@ -1,12 +1,13 @@
-"""Reading pretrained word vectors: word2vec text and binary, GloVe (no header) and fastText `.vec`, also compressed.
+"""Read pretrained word vectors: word2vec text and binary, GloVe (no header) and fastText `.vec`, also compressed.
 
-The file is read once from start to end, and nothing but the vectors that are kept is ever in memory.
+A file is read once, and only the vectors that are selected are kept in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +19,8 @@ from longarc.errors import InputError
 
 Vector = NDArray[np.float32]
 
+MAX_WORD_BYTES = 10_000
+
 
 @dataclass(frozen=True)
 class WordVectors:
@@ -27,34 +30,35 @@ class WordVectors:
     vectors: NDArray[np.float32]
 
     def standardised(self) -> WordVectors:
-        """The same with mean 0 and standard deviation 1 in each dimension."""
+        """Return the vectors with mean 0 and standard deviation 1 in each dimension."""
         mean, deviation = self.vectors.mean(axis=0), self.vectors.std(axis=0)
         scaled = (self.vectors - mean) / np.where(deviation > 0, deviation, 1)
         return WordVectors(self.words, scaled.astype(np.float32))
 
 
-def read_vectors(path: str | Path, wanted: Collection[str], limit: int) -> WordVectors:
-    """The vectors of the `wanted` words and of the `limit` first (most frequent) ones of a file."""
-    words: list[str] = []
-    kept: list[Vector] = []
-    seen: set[str] = set()
-    for rank, (word, vector) in enumerate(_entries(path)):
-        if (rank < limit or word in wanted) and word not in seen:
-            seen.add(word)
-            words.append(word)
-            kept.append(vector())
-    if not words:
-        raise InputError(str(path), 0, "no word vectors of use in it")
-    return WordVectors(words, np.stack(kept))
+def read_vectors(path: str | Path, vocabulary: Collection[str], limit: int) -> WordVectors:
+    """Return the vectors of the words in `vocabulary` and of the first (most frequent) `limit` words of a file."""
+    vectors: dict[str, Vector] = {}
+    for rank, (word, entry) in enumerate(_entries(path)):
+        if (rank < limit or word in vocabulary) and word not in vectors:
+            vectors[word] = entry.parse()
+    if not vectors:
+        raise InputError(str(path), 0, "the file contains no vectors for these words")
+    return WordVectors(list(vectors), np.stack(list(vectors.values())))
 
 
-class _Lazy:
-    """A vector that is parsed only if it is asked for."""
+@dataclass
+class _Entry:
+    """A vector as it is in the file. Most vectors are not needed, and parsing them all would take long."""
 
-    def __init__(self, path: str, line: int, raw: bytes, dimensions: int, binary: bool) -> None:
-        self.path, self.line, self.raw, self.dimensions, self.binary = path, line, raw, dimensions, binary
+    path: str
+    line: int
+    raw: bytes
+    dimensions: int
+    binary: bool
 
-    def __call__(self) -> Vector:
+    def parse(self) -> Vector:
+        """Return the vector; raise InputError if it is malformed."""
         try:
             if self.binary:
                 vector = np.frombuffer(self.raw, dtype="<f4").copy()
@@ -63,31 +67,31 @@ class _Lazy:
         except ValueError:
             raise InputError(self.path, self.line, "not a vector of numbers", _HINT) from None
         if vector.shape != (self.dimensions,) or not np.isfinite(vector).all():
-            found = f"{vector.size} numbers, expected {self.dimensions} finite ones"
-            raise InputError(self.path, self.line, found, _HINT)
+            message = f"{vector.size} numbers, expected {self.dimensions} finite numbers"
+            raise InputError(self.path, self.line, message, _HINT)
         return vector
 
 
-_HINT = "Known formats: word2vec text and binary, GloVe, fastText .vec, also .gz and .xz."
+_HINT = "Supported formats: word2vec text and binary, GloVe, fastText .vec, also .gz and .xz."
 
 
-def _entries(path: str | Path) -> Iterator[tuple[str, _Lazy]]:
+def _entries(path: str | Path) -> Iterator[tuple[str, _Entry]]:
     with open_input(path) as stream:
         first = stream.readline(1 << 20)
         fields = first.split()
         if not fields:
-            raise InputError(str(path), 1, "an empty file or line, expected word vectors", _HINT)
+            raise InputError(str(path), 1, "the first line is empty, expected word vectors", _HINT)
         if len(fields) == 2 and all(field.isdigit() for field in fields):
             dimensions = int(fields[1])
             if not 0 < dimensions <= 10_000:
-                raise InputError(str(path), 1, f"vectors of {dimensions} dimensions", _HINT)
+                raise InputError(str(path), 1, f"{dimensions} dimensions, expected 1 to 10,000", _HINT)
             second = stream.readline(1 << 20)
             if _is_text_entry(second, dimensions):
-                yield from _text(path, stream, dimensions, [second], 2)
+                yield from _text_entries(path, stream, dimensions, second, 2)
             else:
-                yield from _binary(path, stream, dimensions, second)
+                yield from _binary_entries(path, stream, dimensions, second)
         else:
-            yield from _text(path, stream, len(fields) - 1, [first], 1)
+            yield from _text_entries(path, stream, len(fields) - 1, first, 1)
 
 
 def _is_text_entry(line: bytes, dimensions: int) -> bool:
@@ -98,43 +102,34 @@ def _is_text_entry(line: bytes, dimensions: int) -> bool:
         return False
 
 
-def _text(
-    path: str | Path, stream: BinaryIO, dimensions: int, start: list[bytes], number: int
-) -> Iterator[tuple[str, _Lazy]]:
-    lines = iter(start)
-    for source in (lines, stream):
-        for line in source:
-            # The word is what stands before the numbers: some files have words with spaces in them.
-            word, *numbers = line.rstrip().rsplit(b" ", dimensions)
-            if len(numbers) != dimensions:
-                found = f"{len(numbers)} numbers, expected {dimensions}"
-                raise InputError(str(path), number, found, _HINT)
-            yield _decode(word), _Lazy(str(path), number, b" ".join(numbers), dimensions, binary=False)
-            number += 1
+def _text_entries(
+    path: str | Path, stream: BinaryIO, dimensions: int, first_line: bytes, first_number: int
+) -> Iterator[tuple[str, _Entry]]:
+    for number, line in enumerate(chain([first_line], stream), first_number):
+        word, *numbers = line.rstrip().rsplit(b" ", dimensions)  # some files have words that contain spaces
+        if len(numbers) != dimensions:
+            raise InputError(str(path), number, f"{len(numbers)} numbers, expected {dimensions}", _HINT)
+        yield _decode(word), _Entry(str(path), number, b" ".join(numbers), dimensions, binary=False)
 
 
-def _binary(path: str | Path, stream: BinaryIO, dimensions: int, rest: bytes) -> Iterator[tuple[str, _Lazy]]:
+def _binary_entries(path: str | Path, stream: BinaryIO, dimensions: int, buffer: bytes) -> Iterator[tuple[str, _Entry]]:
     size = 4 * dimensions
-    number = 2
-    while True:
-        while b" " not in rest.lstrip(b"\n") or len(rest) < 1 << 16:
-            chunk = stream.read(1 << 20)
-            if not chunk:
-                break
-            rest += chunk
-        rest = rest.lstrip(b"\n")
-        if not rest:
+    position = 0
+    for number in count(2):  # entries are numbered like the lines of a text file
+        if len(buffer) - position < MAX_WORD_BYTES + size + 2:
+            buffer, position = buffer[position:].lstrip(b"\n") + stream.read(1 << 20), 0
+        while buffer.startswith(b"\n", position):
+            position += 1
+        if position == len(buffer):
             return
-        word, space, rest = rest.partition(b" ")
-        if not space or len(word) > 10_000:
+        start = buffer.find(b" ", position, position + MAX_WORD_BYTES + 1) + 1
+        if not start:
             raise InputError(str(path), number, "not a word2vec file", _HINT)
-        if len(rest) < size:
-            rest += stream.read(max(size, 1 << 20))
-        if len(rest) < size:
-            raise InputError(str(path), number, "the file ends within a vector", "Is it complete?")
-        yield _decode(word), _Lazy(str(path), number, rest[:size], dimensions, binary=True)
-        rest = rest[size:]
-        number += 1
+        if len(buffer) < start + size:
+            raise InputError(str(path), number, "the file ends within a vector", "Is the file complete?")
+        vector = buffer[start : start + size]
+        yield _decode(buffer[position : start - 1]), _Entry(str(path), number, vector, dimensions, binary=True)
+        position = start + size
 
 
 def _decode(word: bytes) -> str:

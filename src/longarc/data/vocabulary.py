@@ -1,24 +1,20 @@
-"""The words, tags and relations that a model knows, by number."""
+"""The words and labels that a model knows, by number."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.data.sentence import FEATS, UPOS, XPOS
-
 UNKNOWN, ROOT = 0, 1
 UNKNOWN_WORD, ROOT_WORD = "\0unknown", "\0root"
-"""No form can be one of these: the reader refuses NUL."""
+"""No form equals one of these: the readers reject NUL."""
 
 NOT_KNOWN = -1
-"""The number of a tag or relation that a vocabulary lacks."""
-
-TAG_COLUMNS = {"tags": UPOS, "fine_tags": XPOS, "features": FEATS}
-"""The columns that a tagger can predict, by the names that models and scores have for them."""
+"""The number of a label that a vocabulary lacks."""
 
 
 class Labels:
@@ -30,32 +26,36 @@ class Labels:
 
     @classmethod
     def from_counts(cls, counts: Counter[str]) -> Labels:
-        """The most frequent first, ties in alphabetical order."""
+        """Number the most frequent names first, ties in alphabetical order."""
         return cls(sorted(counts, key=lambda name: (-counts[name], name)))
+
+    @classmethod
+    def from_json(cls, data: Any, key: str) -> Labels:
+        """Return labels from a list of distinct texts; raise ValueError naming the key if it is not one."""
+        if not is_list_of_texts(data) or not data or len(set(data)) != len(data):
+            raise ValueError(key)
+        return cls(data)
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def __getitem__(self, number: int) -> str:
-        return self.names[number]
-
     def numbers(self, names: Iterable[str]) -> NDArray[np.int64]:
-        """The numbers of names; NOT_KNOWN for those that are not in the vocabulary."""
+        """Return the numbers of names; NOT_KNOWN for names that the vocabulary lacks."""
         return np.array([self._numbers.get(name, NOT_KNOWN) for name in names], dtype=np.int64)
 
 
 class Words:
-    """Word forms by number: UNKNOWN, ROOT, then the words of the training data, then those that only have a vector."""
+    """Word forms by number: UNKNOWN, ROOT, the words of the training data, then words that only have a vector."""
 
     def __init__(self, forms: Sequence[str], trained: int) -> None:
         self.forms = list(forms)
         self.trained = trained
-        """How many, from the start, are trained: the others only ever have the vector that they came with."""
+        """How many of the first words are trained; the others keep their pretrained vector."""
         self._numbers = {form: number for number, form in enumerate(self.forms)}
 
     @classmethod
     def build(cls, counts: Counter[str], min_count: int, vector_words: Sequence[str]) -> Words:
-        """Words of the training data that have a vector or are seen `min_count` times, then other vectors' words."""
+        """Take the training words that have a vector or occur `min_count` times, then the other words with vectors."""
         with_vector = set(vector_words)
         trained = sorted(
             (form for form, count in counts.items() if count >= min_count or form in with_vector),
@@ -69,12 +69,15 @@ class Words:
         return len(self.forms)
 
     def number(self, form: str) -> int:
-        """The number of a form, else of the form in lower case, else UNKNOWN."""
-        found = self._numbers.get(form)
-        if found is None:
-            found = self._numbers.get(form.lower(), UNKNOWN)
-        return found
+        """Return the number of a form, else of the lower-cased form, else UNKNOWN."""
+        number = self._numbers.get(form)
+        return self._numbers.get(form.lower(), UNKNOWN) if number is None else number
 
     def numbers(self, forms: Iterable[str]) -> NDArray[np.int64]:
-        """[n + 1] the numbers of a sentence's words, after that of the root."""
+        """[n + 1] Return the numbers of the root and of a sentence's words."""
         return np.array([ROOT, *map(self.number, forms)], dtype=np.int64)
+
+
+def is_list_of_texts(value: Any) -> bool:
+    """Return whether a JSON value is a list of strings."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

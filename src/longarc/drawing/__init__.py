@@ -1,1 +1,1 @@
-"""Pictures of trees: text for terminals, SVG for screens and papers, TikZ for LaTeX."""
+"""Draw trees: as text for terminals, SVG for screens and papers, TikZ for LaTeX."""

@@ -1,4 +1,4 @@
-"""Trees as SVG, for a paper or a page: words in a row, arcs above them, and a gold tree's other arcs below."""
+"""Draw trees as SVG: words in a row, arcs above them, and gold arcs that differ below."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from longarc.data.sentence import NO_HEAD, Sentence
 from longarc.drawing.layout import LABEL_HEIGHT, Lengths, Placement, lay_out
 from longarc.drawing.text_width import ems, is_right_to_left, printable
-from longarc.drawing.tree_diff import Difference, compare
+from longarc.drawing.tree_diff import TreeDiff, tree_diff
 from longarc.drawing.word_labels import arc_in_words, features_of, tag_of
 from longarc.errors import LongarcError
 from longarc.trees.structure import Mask, projective_arcs
 
 Theme = Literal["light", "dark", "auto"]
 Line = tuple[str, str, float]
-"""A line of text under a form: its class, the text, its size."""
+"""A line of text under a form: its CSS class, the text, and the font size."""
 
 THEMES: tuple[Theme, ...] = ("light", "dark", "auto")
 
@@ -25,11 +25,11 @@ FONTS = "'Noto Sans', 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-se
 FORM_SIZE, TAG_SIZE, FEATURE_SIZE, LABEL_SIZE, CAPTION_SIZE = 17.0, 11.0, 9.5, 11.5, 11.0
 MARGIN = 14.0
 FOOT = 5.0
-"""Between a word and the ends of its arcs."""
+"""The distance between a word and the ends of its arcs."""
 ARROW_LENGTH, ARROW_WIDTH = 7.0, 6.0
 CORNER = 24.0
 
-# Of Okabe & Ito's colours, those that stand out from the background; every meaning has a line of its own kind as well.
+# Colours of Okabe & Ito's palette that contrast with the background. Each kind of arc also has its own line style.
 COLOURS = {
     "light": {
         **{"paper": "#ffffff", "ink": "#1a1a1a", "quiet": "#6b6b6b", "line": "#4d4d4d"},
@@ -50,29 +50,29 @@ def svg_tree(
     theme: Theme = "light",
     against: Sentence | None = None,
 ) -> str:
-    """The tree as an SVG document that needs nothing beside it.
+    """Draw the tree as a self-contained SVG document.
 
-    Non-projective arcs are blue and dashed. Words of a script that is written from right to left run that way. With
-    `against`, a gold tree over the same words, its arcs that differ hang below the words in green, and those of the
-    sentence are orange: thick where the head is another one, with a heavy label where the relation is.
+    Non-projective arcs are blue and dashed. Words in right-to-left scripts run from right to left. With `against`, a
+    gold tree over the same words, arcs that differ are orange, thick if the head differs, and the gold arcs are drawn
+    in green below the words.
     """
     if theme not in THEMES:
         raise LongarcError(f"unknown theme {theme!r}", f"Use one of {', '.join(THEMES)}.")
-    difference = None if against is None else compare(sentence, against)
+    diff = None if against is None else tree_diff(sentence, against)
     right_to_left = is_right_to_left(sentence.forms)
     texts = _texts_below(sentence, tags, features)
     sides = [(sentence.heads, _label_widths(sentence))]
-    if against is not None and difference is not None:
-        sides.append((np.where(difference.arcs, against.heads, NO_HEAD), _label_widths(against)))
+    if against is not None and diff is not None:
+        sides.append((np.where(diff.arcs, against.heads, NO_HEAD), _label_widths(against)))
     layout = lay_out(_word_widths(sentence, texts), sides, right_to_left=right_to_left)
 
-    caption = "" if difference is None else _caption(difference)
+    caption = "" if diff is None else _caption(diff)
     width = max(layout.width, CAPTION_SIZE * ems(caption)) + 2 * MARGIN
     left = (width - layout.width) / 2
     foot = MARGIN + layout.sides[0].height
     words, block = _words(sentence, texts, layout.centres + left, foot + FOOT, right_to_left)
     crossing = ~projective_arcs(sentence.heads)
-    parts = [words, *_arcs(sentence, layout.sides[0].shifted(left), foot, -1, _kinds(crossing, difference))]
+    parts = [words, *_arcs(sentence, layout.sides[0].shifted(left), foot, -1, _arc_classes(crossing, diff))]
     bottom = foot + FOOT + block
     if against is not None:
         below = layout.sides[1].shifted(left)
@@ -85,7 +85,7 @@ def svg_tree(
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What the layout needs to know.
+# Input of the layout.
 
 
 def _label_widths(sentence: Sentence) -> Lengths:
@@ -93,7 +93,7 @@ def _label_widths(sentence: Sentence) -> Lengths:
 
 
 def _texts_below(sentence: Sentence, tags: bool, features: bool) -> list[list[Line]]:
-    """What stands under each form, line by line."""
+    """Return the lines of text under each form."""
     return [
         [("tag", tag_of(word), TAG_SIZE)] * tags
         + [("feature", feature, FEATURE_SIZE) for feature in features_of(word)] * features
@@ -108,25 +108,25 @@ def _word_widths(sentence: Sentence, texts: list[list[Line]]) -> Lengths:
     return np.array(widths)
 
 
-def _kinds(crossing: Mask, difference: Difference | None) -> list[str]:
-    """The classes of each arc, which say how it is drawn."""
-    kinds = []
+def _arc_classes(crossing: Mask, diff: TreeDiff | None) -> list[str]:
+    """Return the CSS classes of each arc."""
+    classes = []
     for node, crosses in enumerate(crossing.tolist()):
-        kind = ["crossing"] if crosses else []
-        if difference is not None and difference.arcs[node]:
-            kind.append("wrong-head" if difference.heads[node] else "wrong-relation")
-        kinds.append(" ".join(kind))
-    return kinds
+        names = ["crossing"] if crosses else []
+        if diff is not None and diff.arcs[node]:
+            names.append("wrong-head" if diff.heads[node] else "wrong-relation")
+        classes.append(" ".join(names))
+    return classes
 
 
-def _caption(difference: Difference) -> str:
-    if not difference.arcs.any():
-        return f"no difference: {difference.summary()}"
-    return f"above: {difference.summary()}; below: the gold arcs that differ"
+def _caption(diff: TreeDiff) -> str:
+    if not diff.arcs.any():
+        return f"no difference: {diff.summary()}"
+    return f"above: {diff.summary()}; below: the gold arcs that differ"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What is written.
+# Output.
 
 
 def _head(sentence: Sentence, width: float, height: float, theme: Theme) -> str:
@@ -147,8 +147,8 @@ def _head(sentence: Sentence, width: float, height: float, theme: Theme) -> str:
 
 
 def style_rules(theme: Theme) -> str:
-    """The style sheet of a drawing, which each one carries in itself."""
-    # The theme's name in every rule keeps two drawings on one page from painting each other.
+    """Return the style sheet that is embedded in every drawing."""
+    # Rules are scoped by theme because drawings with different themes may be on the same page.
     here = f".longarc-{theme}"
     rules = (
         f"{here} text {{ font-family: {FONTS}; text-anchor: middle }}\n"
@@ -194,7 +194,7 @@ def _words(
     top: float,
     right_to_left: bool,
 ) -> tuple[str, float]:
-    """The forms and what stands under them, and the height of it all."""
+    """Draw the forms and the lines under them, and return their total height."""
     lines = []
     lowest = 0.0
     direction = ' direction="rtl"' if right_to_left else ""
@@ -209,8 +209,8 @@ def _words(
     return "\n".join(lines), lowest + 0.3 * TAG_SIZE
 
 
-def _arcs(sentence: Sentence, placement: Placement, foot: float, up: int, kinds: list[str]) -> list[str]:
-    """The arcs, then their labels over them; `up` is -1 for arcs above the words and 1 for arcs below."""
+def _arcs(sentence: Sentence, placement: Placement, foot: float, up: int, classes: list[str]) -> list[str]:
+    """Draw the arcs, then their labels on top; `up` is -1 for arcs above the words and 1 for arcs below."""
     drawn = np.flatnonzero(placement.heads >= 0).tolist()
     relations = sentence.relations
     lines = []
@@ -219,7 +219,7 @@ def _arcs(sentence: Sentence, placement: Placement, foot: float, up: int, kinds:
         base, half = foot + up * ARROW_LENGTH, ARROW_WIDTH / 2
         points = f"{_number(x)},{_number(foot)} {_number(x - half)},{_number(base)} {_number(x + half)},{_number(base)}"
         lines.append(
-            f'<g class="{f"arc {kinds[arc]}".strip()}" data-head="{placement.heads[arc]}" data-dependent="{arc}">'
+            f'<g class="{f"arc {classes[arc]}".strip()}" data-head="{placement.heads[arc]}" data-dependent="{arc}">'
             f'<path d="{_path(placement, arc, foot, up)}"/><polygon points="{points}"/></g>'
         )
     for arc in drawn:
@@ -227,7 +227,7 @@ def _arcs(sentence: Sentence, placement: Placement, foot: float, up: int, kinds:
         top = min(foot + up * low, foot + up * high)
         baseline = top + 0.5 * LABEL_HEIGHT + 0.35 * LABEL_SIZE
         lines.append(
-            f'<g class="{f"label {kinds[arc]}".strip()}" data-dependent="{arc}">'
+            f'<g class="{f"label {classes[arc]}".strip()}" data-dependent="{arc}">'
             f'<rect x="{_number(left)}" y="{_number(top)}" width="{_number(right - left)}" '
             f'height="{_number(high - low)}"/>'
             f"{_text('', (left + right) / 2, baseline, relations[arc])}</g>"
@@ -236,7 +236,7 @@ def _arcs(sentence: Sentence, placement: Placement, foot: float, up: int, kinds:
 
 
 def _path(placement: Placement, arc: int, foot: float, up: int) -> str:
-    """From the head up, round a corner, along, round a corner, and down to where the arrow begins."""
+    """Return the path of an arc from its head to its arrow, with rounded corners."""
     start, end, height = (float(values[arc]) for values in (placement.starts, placement.ends, placement.heights))
     base, top = foot + up * (ARROW_LENGTH - 1), foot + up * height
     if placement.heads[arc] == 0:
@@ -244,7 +244,7 @@ def _path(placement: Placement, arc: int, foot: float, up: int) -> str:
     along = 1 if end > start else -1
     across = along * min(CORNER, abs(end - start) / 2)
     rise = up * min(CORNER, height - ARROW_LENGTH)
-    # 0.45 of the way from the corner makes a quarter of an ellipse.
+    # Control points at 0.45 of the distance from the corner approximate a quarter of an ellipse.
     return (
         f"M{_number(start)} {_number(foot)}V{_number(top - rise)}"
         f"C{_number(start)} {_number(top - 0.45 * rise)} {_number(start + 0.45 * across)} {_number(top)} "

@@ -1,4 +1,4 @@
-"""Trees for terminals: a word per line, lines of box characters from each head to its dependents at the left."""
+"""Draw trees for terminals: one word per line, with arcs in box-drawing characters on the left."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from longarc.data.sentence import Sentence
 from longarc.drawing.layout import trunk_columns
 from longarc.drawing.text_width import columns, printable
-from longarc.drawing.tree_diff import compare
+from longarc.drawing.tree_diff import tree_diff
 from longarc.drawing.word_labels import arc_in_words, features_of, tag_of
 from longarc.errors import LongarcError
-from longarc.trees.structure import Heads, Mask, find_cycle, projective_arcs
+from longarc.trees.structure import Heads, Mask, describe_cycle, find_cycle, projective_arcs
 
 Grid = NDArray[np.str_]
 
-# By whether a line goes up and down from here.
+# Keys: whether the trunk continues upwards, and whether it continues downwards.
 DEPENDENT = {(False, True): "╭", (True, True): "├", (True, False): "╰"}
 HEAD = {(False, True): "┬", (True, True): "┼", (True, False): "┴"}
 CROSSING = "╪"
-"""A trunk and the line of a word that have nothing to do with each other."""
+"""The crossing of a trunk with the line of an unrelated word."""
 ARROW = "►"
 
 LEFT_TO_RIGHT_MARK = "\u200e"
@@ -38,28 +38,27 @@ def text_tree(
     colour: bool = False,
     against: Sentence | None = None,
 ) -> str:
-    """The tree as lines of text, each with its line end: arcs, form, tag, relation (and features).
+    """Draw the tree as lines of text: arcs, form, tag, relation (and features).
 
-    Each head has a trunk, the vertical line that `┬`, `┼` or `┴` joins to the head's own line and `╭`, `├` or `╰` to
-    those of its dependents; the line of a child of the root starts at the very left. Lines that pass each other, which
-    only happens in non-projective trees, meet in `╪`. With `against`, a gold tree over the same words, the words whose
-    arc differs have the gold one written after them.
+    Each head has a trunk, a vertical line. `┬`, `┼` or `┴` joins it to the head's line, and `╭`, `├` or `╰` to those of
+    the dependents. The line of a child of the root starts at the left edge. Lines cross in `╪`, but only in
+    non-projective trees. With `against`, a gold tree over the same words, gold arcs that differ follow their words.
     """
     heads = sentence.heads
     if cycle := find_cycle(heads):
-        raise LongarcError(f"the heads form a cycle through word {cycle[0]}, which cannot be drawn as a tree")
-    bent = ~projective_arcs(heads)
-    grid, highlighted = _grid(heads, bent)
+        raise LongarcError(describe_cycle(cycle), "Only trees can be drawn as text.")
+    nonprojective = ~projective_arcs(heads)
+    grid, highlighted = _grid(heads, nonprojective)
     words = range(1, len(heads))
     table = [([printable(form) for form in sentence.forms], [""] * len(words))]
     if tags:
         table.append(([tag_of(word) for word in sentence.words], [QUIET] * len(words)))
     relations = [printable(relation) for relation in sentence.relations[1:]]
-    table.append((relations, [HIGHLIGHT if bent[node] else RELATION for node in words]))
+    table.append((relations, [HIGHLIGHT if nonprojective[node] else RELATION for node in words]))
     if features:
         table.append((["|".join(features_of(word)) for word in sentence.words], [QUIET] * len(words)))
     if against is not None:
-        differs = compare(sentence, against).arcs
+        differs = tree_diff(sentence, against).arcs
         notes = [f"≠ gold: {arc_in_words(against, node)}" if differs[node] else "" for node in words]
         table.append((notes, [WRONG] * len(words)))
     aligned = [_aligned(cells) for cells, _ in table[:-1]] + [table[-1][0]]
@@ -67,40 +66,40 @@ def text_tree(
     for row in range(len(words)):
         arcs = _coloured_row(grid[row], highlighted[row]) if colour else "".join(grid[row].tolist())
         texts = [cells[row] for cells in aligned]
-        # In a viewer that orders words by their script the columns stay in place.
-        mark = LEFT_TO_RIGHT_MARK if any(map(_turns_line, texts)) else ""
+        # The marks keep the columns in place in viewers that implement bidirectional text.
+        mark = LEFT_TO_RIGHT_MARK if any(map(_has_right_to_left, texts)) else ""
         if colour:
             texts = [_styled(text, styles[row]) for text, (_, styles) in zip(texts, table, strict=True)]
         lines.append((mark + arcs + " " + f"{mark}  ".join(texts)).rstrip(" " + mark) + "\n")
     return "".join(lines)
 
 
-def _grid(heads: Heads, bent: Mask) -> tuple[Grid, Mask]:
-    """The box characters of each word's line, and which of them belong to a non-projective arc."""
+def _grid(heads: Heads, nonprojective: Mask) -> tuple[Grid, Mask]:
+    """Return the box characters of each word's line, and which of them belong to a non-projective arc."""
     n = len(heads)
     trunks = trunk_columns(heads)
-    places = np.maximum(2 * trunks - 1, 0)
-    width = int(places.max()) + 3
+    positions = np.maximum(2 * trunks - 1, 0)
+    width = int(positions.max()) + 3
     grid: Grid = np.full((n, width), " ", dtype="<U1")
     highlighted = np.zeros((n, width), dtype=np.bool_)
     first, last = np.arange(n), np.arange(n)
     np.minimum.at(first, np.maximum(heads[1:], 0), np.arange(1, n))
     np.maximum.at(last, np.maximum(heads[1:], 0), np.arange(1, n))
     for head in np.flatnonzero(trunks > 0).tolist():
-        grid[first[head] + 1 : last[head], places[head]] = "│"
+        grid[first[head] + 1 : last[head], positions[head]] = "│"
     for word in np.flatnonzero(heads >= 0).tolist():
         head = int(heads[word])
-        line = grid[word, places[head] :]
+        line = grid[word, positions[head] :]
         line[:] = np.where(line == "│", CROSSING, "─")
         line[-1] = ARROW
         if head:
             line[0] = DEPENDENT[bool(first[head] < word), bool(last[head] > word)]
     for head in np.flatnonzero(trunks > 0).tolist():
-        grid[head, places[head]] = HEAD[bool(first[head] < head), bool(last[head] > head)]
-    for word in np.flatnonzero(bent).tolist():
+        grid[head, positions[head]] = HEAD[bool(first[head] < head), bool(last[head] > head)]
+    for word in np.flatnonzero(nonprojective).tolist():
         head = int(heads[word])
-        highlighted[min(word, head + 1) : max(word + 1, head), places[head]] = True
-        highlighted[word, places[head] :] = True
+        highlighted[min(word, head + 1) : max(word + 1, head), positions[head]] = True
+        highlighted[word, positions[head] :] = True
     return grid[1:], highlighted[1:]
 
 
@@ -109,7 +108,7 @@ def _aligned(cells: list[str]) -> list[str]:
     return [cell + " " * (width - columns(cell)) for cell in cells]
 
 
-def _turns_line(text: str) -> bool:
+def _has_right_to_left(text: str) -> bool:
     return any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
 
 

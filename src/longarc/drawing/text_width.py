@@ -1,5 +1,4 @@
-"""How much room text takes, without a font at hand: columns of a terminal, ems of a proportional font; and which way
-a sentence is written."""
+"""Estimate the width of text in a terminal or a proportional font, and find the writing direction of a sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from collections.abc import Iterable
 
 _REPLACEMENT = "\ufffd"
 
-# What XML forbids, what would move a terminal's cursor, and what would turn around the text that follows.
+# Characters that XML forbids, that move a terminal's cursor, or that reverse the text after them.
 _UNPRINTABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff\ud800-\udfff]"
     + "".join(f"|[{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}]" for plane in range(0x10000, 0x110000, 0x10000))
@@ -26,12 +25,14 @@ _EMS_OTHERWISE = 0.68
 
 
 def printable(text: str) -> str:
-    """The text with a replacement character for each one that no drawing can show."""
+    """Replace every character that no drawing can show."""
     return _UNPRINTABLE.sub(_REPLACEMENT, text)
 
 
+# Not rich.cells.cell_len: it differs between versions of rich, and ignores the character after a zero-width joiner and
+# spacing vowel signs, so that words in Indic scripts are misaligned.
 def columns(text: str) -> int:
-    """The columns that a text takes in a terminal: two for wide characters, none for combining marks."""
+    """Return the number of terminal columns: two for wide characters, none for combining marks."""
     return sum(_columns(character) for character in text)
 
 
@@ -44,14 +45,14 @@ def _columns(character: str) -> int:
 
 
 def _is_zero_width(character: str) -> bool:
-    # A soft hyphen is shown by terminals. Vowels and finals of Hangul letters join the syllable that they follow.
+    # Terminals show soft hyphens. Conjoining Hangul vowels and final consonants merge with the syllable before them.
     return (unicodedata.category(character) in ("Mn", "Me", "Cf") and character != "\u00ad") or (
         "\u1160" <= character <= "\u11ff"
     )
 
 
 def ems(text: str) -> float:
-    """The width of a text in units of the font's size, estimated on the safe side for common sans-serif fonts."""
+    """Return the width of a text in ems: a generous estimate for common sans-serif fonts."""
     return sum(_ems(character) for character in text)
 
 
@@ -66,8 +67,6 @@ def _ems(character: str) -> float:
 
 
 def is_right_to_left(forms: Iterable[str]) -> bool:
-    """Whether most letters of a sentence belong to a script that is written from right to left."""
+    """Return whether most letters belong to a script that is written from right to left."""
     directions = [unicodedata.bidirectional(character) for form in forms for character in form]
-    rightwards = directions.count("L")
-    leftwards = directions.count("R") + directions.count("AL")
-    return leftwards > rightwards
+    return directions.count("R") + directions.count("AL") > directions.count("L")

@@ -1,4 +1,4 @@
-"""Trees for LaTeX, drawn by the package tikz-dependency (https://ctan.org/pkg/tikz-dependency)."""
+"""Draw trees for LaTeX, with the package tikz-dependency (https://ctan.org/pkg/tikz-dependency)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 from longarc.data.sentence import NO_HEAD, Sentence
 from longarc.drawing.layout import arc_levels
 from longarc.drawing.text_width import ems, is_right_to_left, printable
-from longarc.drawing.tree_diff import compare
+from longarc.drawing.tree_diff import tree_diff
 from longarc.drawing.word_labels import features_of, tag_of
 from longarc.trees.structure import Heads, projective_arcs
 
 PREAMBLE = r"% In the preamble: \usepackage{tikz-dependency}. Scripts beyond Latin want LuaLaTeX or XeLaTeX and a font."
 
 FIRST_LEVEL, LEVEL = 4.5, 3.5
-"""The height of the lowest arcs and the distance to the next ones, in ex."""
+"""The height of the lowest arcs, and the distance between levels, in ex."""
 
 LABEL_SCALE = 0.7
-"""The size of labels, relative to that of forms."""
+"""The font size of labels relative to that of forms."""
 
-# Okabe & Ito's colours, as in the SVG.
+# Okabe & Ito's palette, as in the SVG.
 COLOURS = {"longarc crossing": "0072B2", "longarc wrong": "D55E00", "longarc gold": "009E73"}
 CROSSING = ("longarc crossing", "densely dashed")
 WRONG_HEAD = ("longarc wrong", "very thick")
@@ -36,19 +36,19 @@ _SPECIAL = {
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
-    # `\&` parts the columns, and a bar or a bracket at the start of a cell begins its options.
+    # `\&` separates columns, and a bar or a bracket at the start of a cell begins its options.
     "&": r"\symbol{38}",
     "|": r"\textbar{}",
     "[": "{[}",
     "]": "{]}",
-    # Babel gives the quotation mark another meaning in some languages.
+    # Babel makes the quotation mark an active character in some languages.
     '"': r"\symbol{34}",
 }
 _TO_ESCAPE = re.compile("[" + re.escape("".join(_SPECIAL)) + "]|-(?=-)")
 
 
 def escape_tex(text: str) -> str:
-    """The text so that LaTeX prints it as it is; two hyphens do not become a dash."""
+    """Escape a text so that LaTeX prints it verbatim. Two hyphens do not become a dash."""
     return _TO_ESCAPE.sub(lambda match: _SPECIAL.get(match[0], "-{}"), printable(text))
 
 
@@ -59,18 +59,18 @@ def tikz_tree(
     features: bool = False,
     against: Sentence | None = None,
 ) -> str:
-    """The tree as a `dependency` environment, with non-projective arcs dashed; see `svg_tree` for the arguments."""
+    """Draw the tree as a `dependency` environment, non-projective arcs dashed. See `svg_tree` for the arguments."""
     heads = sentence.heads
     styles: list[list[str]] = [[] for _ in heads]
     for node in np.flatnonzero(~projective_arcs(heads)).tolist():
         styles[node] += CROSSING
     below: list[str] = []
     if against is not None:
-        difference = compare(sentence, against)
-        for node in np.flatnonzero(difference.arcs).tolist():
-            wrong = WRONG_HEAD if difference.heads[node] else WRONG_RELATION
+        diff = tree_diff(sentence, against)
+        for node in np.flatnonzero(diff.arcs).tolist():
+            wrong = WRONG_HEAD if diff.heads[node] else WRONG_RELATION
             styles[node] = [*wrong, *styles[node][1:]]
-        gold = np.where(difference.arcs, against.heads, NO_HEAD)
+        gold = np.where(diff.arcs, against.heads, NO_HEAD)
         dashed = ~projective_arcs(against.heads)
         gold_styles = [["longarc gold", *(CROSSING[1:] if mark else ())] for mark in dashed.tolist()]
         below = _edges(gold, against.relations, gold_styles, sentence, "edge below")
@@ -97,7 +97,7 @@ def tikz_tree(
 
 
 def _rows(sentence: Sentence, tags: bool, features: bool) -> list[list[str]]:
-    """The cells of the forms, and of what stands under them, from left to right."""
+    """Return the cells of each row, from left to right: forms, tags, features."""
     lines = [[form] for form in sentence.forms]
     for word, line in zip(sentence.words, lines, strict=True):
         line += [tag_of(word)] * tags + features_of(word) * features
@@ -108,7 +108,7 @@ def _rows(sentence: Sentence, tags: bool, features: bool) -> list[list[str]]:
 
 
 def _first_row(sentence: Sentence, cells: list[str]) -> str:
-    """The cells of the forms; columns move apart where the label between two neighbours needs the room."""
+    """Join the forms, with a wider gap where the label between two neighbours needs the space."""
     forms, heads, relations = sentence.forms, sentence.heads, sentence.relations
     gaps = []
     for left in range(1, len(forms)):
@@ -123,9 +123,9 @@ def _first_row(sentence: Sentence, cells: list[str]) -> str:
 
 
 def _edges(heads: Heads, relations: list[str], styles: list[list[str]], sentence: Sentence, *options: str) -> list[str]:
-    """A line for each arc, in the order of the dependents."""
+    """Return a line for each arc, in the order of the dependents."""
     words = len(sentence)
-    # The columns are counted from the left, whichever way the words run.
+    # Columns are counted from the left, also in scripts that are written from right to left.
     column = range(words + 1, 0, -1) if is_right_to_left(sentence.forms) else range(words + 1)
     levels = arc_levels(heads)
     levels[heads == 0] = levels.max(initial=0) + 1
@@ -134,7 +134,7 @@ def _edges(heads: Heads, relations: list[str], styles: list[list[str]], sentence
         height = FIRST_LEVEL + (int(levels[node]) - 1) * LEVEL
         settings = [*options, f"edge height={height:g}ex"]
         if heads[node] == 0 and "edge below" in options:
-            # Below the words the package has another measure for roots, a quarter of the height.
+            # Below the words, the package expects a quarter of the height for roots.
             settings = [*options, f"edge unit distance={height / 4:g}ex"]
         if styles[node]:
             settings.append(f"edge style={{{', '.join(styles[node])}}}")

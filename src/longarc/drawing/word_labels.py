@@ -1,4 +1,4 @@
-"""What a drawing says about a word beside its form."""
+"""The texts that a drawing shows for a word, apart from its form."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from longarc.drawing.text_width import printable
 
 
 def tag_of(word: list[str]) -> str:
-    """The universal tag, or where there is none the treebank's own; "" where there is neither."""
+    """Return UPOS, or XPOS if UPOS is empty; "" if both are."""
     tag = word[XPOS] if word[UPOS] == "_" else word[UPOS]
     return "" if tag == "_" else printable(tag)
 
 
 def features_of(word: list[str]) -> list[str]:
-    """The morphological features, such as `Case=Nom`."""
+    """Return the morphological features, such as `Case=Nom`."""
     return [] if word[FEATS] == "_" else [printable(feature) for feature in word[FEATS].split("|")]
 
 
 def arc_in_words(sentence: Sentence, node: int) -> str:
-    """The arc into a node as one would say it: `nsubj of reads (2)`, or just `root`."""
+    """Describe the arc into a node: `nsubj of reads (2)`, or just `root`."""
     head, relation = int(sentence.heads[node]), sentence.relations[node]
     if head < 0:
         return "no head"

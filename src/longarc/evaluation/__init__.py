@@ -1,1 +1,1 @@
-"""Counting and scoring: what a treebank is like, and how well trees agree."""
+"""Treebank statistics, and scores of parsed files against gold trees."""

@@ -1,4 +1,4 @@
-"""What is compared and what is counted: punctuation, relation subtypes, features, content and function words.
+"""Evaluation conventions: which words count as punctuation, and which relations and features are compared.
 
 Universal Dependencies: https://universaldependencies.org/conll18/evaluation.html (Zeman et al. 2018). CoNLL 2006 and
 2007: Buchholz & Marsi (2006), Nivre et al. (2007) and their eval.pl. Penn Treebank: Chen & Manning (2014).
@@ -14,10 +14,11 @@ from typing import Literal
 import numpy as np
 
 from longarc.data.sentence import DEPREL, FEATS, FORM, XPOS
-from longarc.evaluation.corpus import Corpus, Mask
+from longarc.evaluation.corpus import Corpus
+from longarc.trees.structure import Mask
 
 Punctuation = Literal["count", "ud", "penn", "conllx"]
-Labels = Literal["universal", "whole"]
+LabelStyle = Literal["universal", "whole"]
 
 PENN_PUNCTUATION = frozenset({"``", "''", ",", ".", ":"})
 
@@ -27,7 +28,7 @@ PUNCTUATION_MEANINGS: dict[Punctuation, str] = {
     "penn": f"not counted where the gold tag is one of {' '.join(sorted(PENN_PUNCTUATION))}",
     "conllx": "not counted where all characters of the form are punctuation in Unicode",
 }
-LABELS_MEANINGS: dict[Labels, str] = {
+LABELS_MEANINGS: dict[LabelStyle, str] = {
     "universal": "relations without subtypes, universal features only",
     "whole": "whole relations, all features",
 }
@@ -51,54 +52,54 @@ UNIVERSAL_FEATURES = frozenset(
 
 @dataclass(frozen=True)
 class Conventions:
-    """How two files are compared."""
+    """How to compare two files."""
 
     punctuation: Punctuation = "count"
-    """Which words take no part in the measures of attachment."""
-    labels: Labels = "universal"
-    """Whether relations are compared without their subtypes, and features only where they are universal."""
+    """Which words to exclude from attachment scores."""
+    labels: LabelStyle = "universal"
+    """Whether to ignore relation subtypes and language-specific features."""
 
 
 def is_punctuation(corpus: Corpus, kind: Punctuation) -> Mask:
-    """[words] whether each word is punctuation of a kind; with `count` none is."""
+    """Return [words]: which words are punctuation of a kind; none are with `count`."""
     if kind == "ud":
-        return np.array([universal(relation) == "punct" for relation in corpus.column(DEPREL)], dtype=np.bool_)
+        return is_among(corpus.column(DEPREL), frozenset({"punct"}))
     if kind == "penn":
         tags = zip(corpus.column(XPOS), corpus.tags, strict=True)
-        return np.array([(tag if fine == "_" else fine) in PENN_PUNCTUATION for fine, tag in tags], dtype=np.bool_)
+        return np.array([(tag if xpos == "_" else xpos) in PENN_PUNCTUATION for xpos, tag in tags], dtype=np.bool_)
     if kind == "conllx":
         return np.array([_is_unicode_punctuation(form) for form in corpus.column(FORM)], dtype=np.bool_)
     return np.zeros(len(corpus), dtype=np.bool_)
 
 
 def _is_unicode_punctuation(form: str) -> bool:
-    """Whether there are only characters of the categories P*; symbols (S*), such as $ and +, are none."""
+    """Return whether all characters are in a category P*. Symbols (S*) such as $ and + are not punctuation."""
     return bool(form) and all(unicodedata.category(character).startswith("P") for character in form)
 
 
-def universal(relation: str) -> str:
-    """The relation without its subtype: `nsubj` for `nsubj:pass`."""
+def _without_subtype(relation: str) -> str:
+    """Return `nsubj` for `nsubj:pass`."""
     return relation.partition(":")[0]
 
 
-def compared_relations(corpus: Corpus, labels: Labels) -> list[str]:
-    """[words] the relations as they are compared."""
+def compared_relations(corpus: Corpus, labels: LabelStyle) -> list[str]:
+    """Return [words]: the relations in the form in which they are compared."""
     relations = corpus.column(DEPREL)
-    return [universal(relation) for relation in relations] if labels == "universal" else relations
+    return [_without_subtype(relation) for relation in relations] if labels == "universal" else relations
 
 
-def compared_features(corpus: Corpus, labels: Labels) -> list[tuple[str, ...]]:
-    """[words] the features as they are compared, whatever their order."""
-    known: dict[str, tuple[str, ...]] = {}
-    columns = corpus.column(FEATS)
-    for column in set(columns):
-        features = sorted(column.split("|"))
+def compared_features(corpus: Corpus, labels: LabelStyle) -> list[tuple[str, ...]]:
+    """Return [words]: the features in the form in which they are compared: sorted, since their order is irrelevant."""
+    by_cell: dict[str, tuple[str, ...]] = {}
+    cells = corpus.column(FEATS)
+    for cell in set(cells):
+        features = sorted(cell.split("|"))
         if labels == "universal":
             features = [feature for feature in features if feature.partition("=")[0] in UNIVERSAL_FEATURES]
-        known[column] = tuple(features)
-    return [known[column] for column in columns]
+        by_cell[cell] = tuple(features)
+    return [by_cell[cell] for cell in cells]
 
 
-def among(relations: Sequence[str], wanted: frozenset[str]) -> Mask:
-    """[words] whether each relation, its subtype left aside, is one of the wanted ones."""
-    return np.array([universal(relation) in wanted for relation in relations], dtype=np.bool_)
+def is_among(relations: Sequence[str], universal_relations: frozenset[str]) -> Mask:
+    """Return [words]: which relations, without their subtypes, are in a set."""
+    return np.array([_without_subtype(relation) in universal_relations for relation in relations], dtype=np.bool_)

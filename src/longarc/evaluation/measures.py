@@ -1,255 +1,288 @@
-"""The measures, each defined once: which words are right, the counts of every sentence, the scores from their sums.
+"""All measures, each defined once: counts for every sentence, and the scores computed from their sums.
 
-A measure is a count of right things, of the gold file's things and of the system's things, so that precision, recall
-and F1 come from sums over any choice of sentences: all of them, or a bootstrap sample. With the same words on both
-sides the three agree for all measures but CLAS, MLAS, BLEX and roots, where each file says what is counted.
+A measure counts the correct items, the items in the gold file and the items in the system's file. Precision, recall and
+F1 follow from the sums over any set of sentences: the whole file, or a bootstrap sample.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.data.sentence import LEMMA, UPOS, XPOS
+from longarc.data.sentence import LEMMA, UPOS, XPOS, Sentence
 from longarc.evaluation.alignment import UNALIGNED, Alignment, Units, align
 from longarc.evaluation.conventions import (
     CONTENT_RELATIONS,
     FUNCTION_RELATIONS,
     Conventions,
-    among,
     compared_features,
     compared_relations,
+    is_among,
     is_punctuation,
 )
-from longarc.evaluation.corpus import ROOT, Corpus, Mask, Numbers, common_numbers
-
-MEASURES: dict[str, str] = {
-    "tokens": "tokens",
-    "sentences": "sentences",
-    "words": "words",
-    "upos": "UPOS",
-    "xpos": "XPOS",
-    "features": "features",
-    "all_tags": "all tags",
-    "lemmas": "lemmas",
-    "uas": "UAS",
-    "las": "LAS",
-    "label_accuracy": "label accuracy",
-    "clas": "CLAS",
-    "mlas": "MLAS",
-    "blex": "BLEX",
-    "root": "roots",
-    "complete_unlabelled": "complete, unlabelled",
-    "complete_labelled": "complete, labelled",
-}
-"""The measures' keys, in the order of the arrays of counts, and their names for people."""
-
-TOKENISATION = ("tokens", "sentences", "words")
-"""The measures that say nothing when both files have the same words."""
-
-UNIVERSAL = ("clas", "mlas", "blex")
-"""The measures that tell content words by the relations of Universal Dependencies."""
+from longarc.evaluation.corpus import ROOT, Corpus, common_numbers
+from longarc.transitions.system import Ints
+from longarc.trees.structure import Mask
 
 CORRECT, GOLD, SYSTEM, ALIGNED = range(4)
+"""The last axis of an array of counts."""
+
+
+def percent(part: int, total: int) -> float:
+    """Return a percentage, 0 if the total is 0."""
+    return 100 * part / total if total else 0.0
 
 
 @dataclass(frozen=True)
 class Score:
-    """One measure over some sentences; shares are percentages, 0 where there is nothing to be right or wrong."""
+    """The counts of one measure over some sentences, and its percentages."""
 
     correct: int
     gold: int
     system: int
     aligned: int
-    """Of the gold file's things, those whose words have a partner in the system's file."""
+    """The gold items whose words have a partner in the system's file."""
 
     @property
     def precision(self) -> float:
-        return 100 * self.correct / self.system if self.system else 0.0
+        return percent(self.correct, self.system)
 
     @property
     def recall(self) -> float:
-        return 100 * self.correct / self.gold if self.gold else 0.0
+        return percent(self.correct, self.gold)
 
     @property
     def f1(self) -> float:
-        return 200 * self.correct / (self.gold + self.system) if self.gold + self.system else 0.0
+        return percent(2 * self.correct, self.gold + self.system)
 
     @property
     def aligned_accuracy(self) -> float:
-        return 100 * self.correct / self.aligned if self.aligned else 0.0
+        return percent(self.correct, self.aligned)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A system's file held against the gold file, word by word."""
+    """A word-by-word comparison of a system's file with the gold file. All masks are [gold words] unless noted."""
 
     gold: Corpus
     system: Corpus
     alignment: Alignment
     conventions: Conventions
-    gold_relations: list[str]
-    """[gold words] as they are compared."""
-    system_relations: list[str]
-    """[system words]"""
-    gold_counted: Mask
-    """[gold words] those that take part in the measures of attachment."""
-    system_counted: Mask
-    """[system words] the partners of those, and the words without partner that are not punctuation by themselves."""
-    chosen_heads: Numbers
-    """[gold words] the gold word that the system chose as head; ROOT, or UNALIGNED if it is not a gold word."""
-    right_head: Mask
-    """[gold words] whether the partner's head is the partner of the head."""
-    right_relation: Mask
-    """[gold words] whether the relation is the same, whatever the head."""
 
-    @property
+    @cached_property
     def aligned(self) -> Mask:
-        """[gold words] those that have a partner."""
+        """The words that have a partner."""
         return np.asarray(self.alignment.system_of_gold != UNALIGNED)
 
-    @property
+    @cached_property
+    def gold_relations(self) -> list[str]:
+        """[gold words] the relations in the form in which they are compared."""
+        return compared_relations(self.gold, self.conventions.labels)
+
+    @cached_property
+    def system_relations(self) -> list[str]:
+        """[system words]"""
+        return compared_relations(self.system, self.conventions.labels)
+
+    @cached_property
+    def gold_counted(self) -> Mask:
+        """The words that count for attachment scores."""
+        return ~is_punctuation(self.gold, self.conventions.punctuation)
+
+    @cached_property
+    def system_counted(self) -> Mask:
+        """[system words] the partners of counted gold words, and words without partner that are not punctuation."""
+        unaligned = self.alignment.gold_of_system == UNALIGNED
+        not_punctuation = ~is_punctuation(self.system, self.conventions.punctuation)
+        return np.where(unaligned, not_punctuation, self.on_system(self.gold_counted))
+
+    @cached_property
+    def chosen_heads(self) -> Ints:
+        """[gold words] the gold word that the system chose as head, ROOT, or UNALIGNED if it chose no gold word."""
+        heads = self.system.heads
+        gold_heads = np.where(heads == ROOT, ROOT, self.alignment.gold_of_system[heads])
+        return partners_value(gold_heads, self.alignment.system_of_gold, UNALIGNED)
+
+    @cached_property
+    def right_head(self) -> Mask:
+        return np.asarray(self.chosen_heads == self.gold.heads)
+
+    @cached_property
+    def right_relation(self) -> Mask:
+        """Whether the relation is right, regardless of the head."""
+        return self.same(self.gold_relations, self.system_relations)
+
+    @cached_property
     def right_arc(self) -> Mask:
-        """[gold words] whether head and relation are right."""
+        """Whether head and relation are right."""
         return self.right_head & self.right_relation
 
-    def on_system(self, right: Mask) -> Mask:
-        """[system words] whether the gold word that each is the partner of is `right` [gold words]."""
-        return np.asarray(partners_value(right, self.alignment.gold_of_system, False))
+    @cached_property
+    def right_upos(self) -> Mask:
+        return self.same(self.gold.column(UPOS), self.system.column(UPOS))
+
+    @cached_property
+    def right_xpos(self) -> Mask:
+        return self.same(self.gold.column(XPOS), self.system.column(XPOS))
+
+    @cached_property
+    def right_features(self) -> Mask:
+        labels = self.conventions.labels
+        return self.same(compared_features(self.gold, labels), compared_features(self.system, labels))
+
+    @cached_property
+    def right_lemma(self) -> Mask:
+        """Whether the lemma is right. Any lemma is right where the gold file has none."""
+        lemmas = self.gold.column(LEMMA)
+        no_lemma = np.array([lemma == "_" for lemma in lemmas], dtype=np.bool_)
+        return self.aligned & (no_lemma | self.same(lemmas, self.system.column(LEMMA)))
+
+    @cached_property
+    def right_morphology(self) -> Mask:
+        """Whether arc, UPOS and features are right, and all of these also for the function words below the word."""
+        right = self.right_arc & self.right_upos & self.right_features
+        function = is_among(self.gold_relations, FUNCTION_RELATIONS)
+        system_function = is_among(self.system_relations, FUNCTION_RELATIONS)
+        gold_counts = _count_dependents(self.gold.heads[function], len(self.gold))
+        right_counts = _count_dependents(self.gold.heads[function & right], len(self.gold))
+        system_counts = _count_dependents(self.system.heads[system_function], len(self.system))
+        # Right function words depend on the partner, so both have the same function words if all counts are equal.
+        partner_counts = partners_value(system_counts, self.alignment.system_of_gold, UNALIGNED)
+        return np.asarray(right & (gold_counts == right_counts) & (gold_counts == partner_counts))
+
+    def same(self, gold: Sequence[Hashable], system: Sequence[Hashable]) -> Mask:
+        """Return which gold words have a partner with the same value, from the values of all words of both files."""
+        gold_values, system_values = common_numbers(gold, system)
+        return np.asarray(partners_value(system_values, self.alignment.system_of_gold, UNALIGNED) == gold_values)
+
+    def on_system(self, mask: Mask) -> Mask:
+        """Return [system words]: the mask's value for each word's gold partner, False without partner."""
+        return partners_value(mask, self.alignment.gold_of_system, False)
 
 
-def partners_value(values: NDArray[Any], partner: Numbers, otherwise: int | bool) -> NDArray[Any]:
-    """[words] the values [words of the other file] of each word's partner, `otherwise` for a word that has none."""
-    found: NDArray[Any] = np.where(partner == UNALIGNED, otherwise, values[np.maximum(partner, 0)])
-    return found
+def partners_value(values: NDArray[Any], partner: Ints, default: int | bool) -> NDArray[Any]:
+    """Return [words]: the value of each word's partner, from the values of the other file's words."""
+    return np.asarray(np.where(partner == UNALIGNED, default, values[np.maximum(partner, 0)]))
 
 
-def judge(gold: Corpus, system: Corpus, conventions: Conventions) -> Judgement:
-    """Aligns two files and finds which words are right."""
-    alignment = align(gold, system)
-    partner = alignment.system_of_gold
-    gold_relations = compared_relations(gold, conventions.labels)
-    system_relations = compared_relations(system, conventions.labels)
-    gold_counted = ~is_punctuation(gold, conventions.punctuation)
-    by_itself = ~is_punctuation(system, conventions.punctuation)
-    of_system = alignment.gold_of_system
-    system_heads = np.where(system.heads == ROOT, ROOT, of_system[system.heads])
-    chosen_heads = partners_value(system_heads, partner, UNALIGNED)
-    return Judgement(
-        gold=gold,
-        system=system,
-        alignment=alignment,
-        conventions=conventions,
-        gold_relations=gold_relations,
-        system_relations=system_relations,
-        gold_counted=gold_counted,
-        system_counted=np.where(of_system == UNALIGNED, by_itself, partners_value(gold_counted, of_system, False)),
-        chosen_heads=chosen_heads,
-        right_head=chosen_heads == gold.heads,
-        right_relation=_same(gold_relations, system_relations, partner),
-    )
-
-
-def _same(gold: list[str] | list[tuple[str, ...]], system: list[str] | list[tuple[str, ...]], partner: Numbers) -> Mask:
-    """[gold words] whether there is a partner with the same value."""
-    ours, theirs = common_numbers(gold, system)
-    return np.asarray(partners_value(theirs, partner, UNALIGNED) == ours)
-
-
-def count(judgement: Judgement) -> Numbers:
-    """[gold sentences, measures, 4] for each measure right things, the gold's, the system's, and the aligned ones."""
-    gold, system = judgement.gold, judgement.system
-    partner = judgement.alignment.system_of_gold
-    upos = _same(gold.column(UPOS), system.column(UPOS), partner)
-    xpos = _same(gold.column(XPOS), system.column(XPOS), partner)
-    labels = judgement.conventions.labels
-    features = _same(compared_features(gold, labels), compared_features(system, labels), partner)
-    lemmas = gold.column(LEMMA)
-    no_lemma = np.array([lemma == "_" for lemma in lemmas], dtype=np.bool_)
-    same_lemma = judgement.aligned & (no_lemma | _same(lemmas, system.column(LEMMA), partner))
-    every, every_system = np.ones(len(gold), dtype=np.bool_), np.ones(len(system), dtype=np.bool_)
-    content = among(judgement.gold_relations, CONTENT_RELATIONS)
-    system_content = among(judgement.system_relations, CONTENT_RELATIONS)
-    counted, system_counted = judgement.gold_counted, judgement.system_counted
-    right_head, right_arc = judgement.right_head, judgement.right_arc
-    same_children = _same_function_words(judgement, upos & features)
-    at_root, system_at_root = gold.heads == ROOT, system.heads == ROOT
-    masks = {
-        "words": (judgement.aligned, every, every_system),
-        "upos": (upos, every, every_system),
-        "xpos": (xpos, every, every_system),
-        "features": (features, every, every_system),
-        "all_tags": (upos & xpos & features, every, every_system),
-        "lemmas": (same_lemma, every, every_system),
-        "uas": (right_head, counted, system_counted),
-        "las": (right_arc, counted, system_counted),
-        "label_accuracy": (judgement.right_relation, counted, system_counted),
-        "clas": (right_arc, content, system_content),
-        "mlas": (right_arc & upos & features & same_children, content, system_content),
-        "blex": (right_arc & same_lemma, content, system_content),
-        "root": (right_head, counted & at_root, system_counted & system_at_root),
-    }
-    by_measure = {name: _count_words(judgement, *triple) for name, triple in masks.items()}
-    by_measure["tokens"] = _count_units(judgement, judgement.alignment.tokens)
-    by_measure["sentences"] = _count_units(judgement, judgement.alignment.sentences)
-    by_measure["complete_unlabelled"] = _complete(by_measure["uas"])
-    by_measure["complete_labelled"] = _complete(by_measure["las"])
-    return np.stack([by_measure[name] for name in MEASURES], axis=1)
-
-
-def _count_words(judgement: Judgement, right: Mask, gold: Mask, system: Mask) -> Numbers:
-    """[gold sentences, 4] of masks over the words of both files."""
-    own, attributed = judgement.gold.sentence, judgement.alignment.system_sentence
-    places = (own[right & gold], own[gold], attributed[system], own[gold & judgement.aligned])
-    return np.stack([np.bincount(place, minlength=len(judgement.gold.sentences)) for place in places], axis=1)
-
-
-def _count_units(judgement: Judgement, units: Units) -> Numbers:
-    """[gold sentences, 4] of tokens or sentences."""
-    right = np.isin(units.gold, units.system)
-    places = (units.gold_sentence[right], units.gold_sentence, units.system_sentence, units.gold_sentence)
-    return np.stack([np.bincount(place, minlength=len(judgement.gold.sentences)) for place in places], axis=1)
-
-
-def _complete(counts: Numbers) -> Numbers:
-    """[gold sentences, 4] 1 or 0 each, from the counts of words; a sentence with no word that counts is left out."""
-    correct, gold, system = counts[:, CORRECT], counts[:, GOLD], counts[:, SYSTEM]
-    there = gold > 0
-    complete = there & (correct == gold) & (system == gold)
-    return np.stack([complete, there, there, there], axis=1).astype(np.int64)
-
-
-def _same_function_words(judgement: Judgement, same_tag: Mask) -> Mask:
-    """[gold words] whether the function words that depend on a word and on its partner are the same, in all respects.
-
-    `same_tag` [gold words] says of each word whether tag and features are right.
-    """
-    gold, system = judgement.gold, judgement.system
-    function = among(judgement.gold_relations, FUNCTION_RELATIONS)
-    right = function & judgement.right_arc & same_tag
-    wanted = _children(gold.heads[function], len(gold))
-    found = _children(system.heads[among(judgement.system_relations, FUNCTION_RELATIONS)], len(system))
-    # Every function word that is right depends on the partner, so equal numbers mean that there are no others.
-    matched = _children(gold.heads[right], len(gold))
-    of_partner = partners_value(found, judgement.alignment.system_of_gold, UNALIGNED)
-    return np.asarray((wanted == matched) & (wanted == of_partner))
-
-
-def _children(heads: Numbers, words: int) -> Numbers:
-    """[words] how often each word is among the heads."""
+def _count_dependents(heads: Ints, words: int) -> Ints:
+    """Return [words]: how often each word is a head."""
     return np.bincount(heads[heads != ROOT], minlength=words)
 
 
+def judge(gold: Corpus, system: Corpus, conventions: Conventions) -> Judgement:
+    """Align two files and compare them word by word."""
+    return Judgement(gold, system, align(gold, system), conventions)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Counts: [gold sentences, 4], with the axis CORRECT, GOLD, SYSTEM, ALIGNED.
+
+
+def count_words(judgement: Judgement, right: Mask, gold: Mask | None = None, system: Mask | None = None) -> Ints:
+    """Count right words [gold words] among the relevant words of both files (default: all of them)."""
+    sentence, system_sentence = judgement.gold.sentence, judgement.alignment.system_sentence
+    gold = np.ones_like(sentence, dtype=np.bool_) if gold is None else gold
+    system = np.ones_like(system_sentence, dtype=np.bool_) if system is None else system
+    aligned = sentence[gold & judgement.aligned]
+    return _count(judgement, sentence[right & gold], sentence[gold], system_sentence[system], aligned)
+
+
+def count_attachments(judgement: Judgement, right: Mask) -> Ints:
+    """Count right words [gold words] among those that count for attachment scores."""
+    return count_words(judgement, right, judgement.gold_counted, judgement.system_counted)
+
+
+def _count_content_words(judgement: Judgement, right: Mask) -> Ints:
+    relations = judgement.gold_relations, judgement.system_relations
+    return count_words(judgement, right, *(is_among(side, CONTENT_RELATIONS) for side in relations))
+
+
+def _count_roots(judgement: Judgement) -> Ints:
+    gold = judgement.gold_counted & (judgement.gold.heads == ROOT)
+    system = judgement.system_counted & (judgement.system.heads == ROOT)
+    return count_words(judgement, judgement.right_head, gold, system)
+
+
+def _count_complete(judgement: Judgement, right: Mask) -> Ints:
+    """Count sentences whose words are all right. Sentences without a word that counts are excluded."""
+    correct, gold, system, _ = count_attachments(judgement, right).T
+    eligible = gold > 0
+    complete = eligible & (correct == gold) & (system == gold)
+    return np.stack([complete, eligible, eligible, eligible], axis=1).astype(np.int64)
+
+
+def _count_units(judgement: Judgement, units: Units) -> Ints:
+    sentence = units.gold_sentence
+    return _count(judgement, sentence[np.isin(units.gold, units.system)], sentence, units.system_sentence, sentence)
+
+
+def _count(judgement: Judgement, *sentences: Ints) -> Ints:
+    """Count how often each gold sentence occurs in each array."""
+    return np.stack([np.bincount(numbers, minlength=len(judgement.gold.sentences)) for numbers in sentences], axis=1)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Measures.
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure: how to count it, and how to show it."""
+
+    title: str
+    count: Callable[[Judgement], Ints]
+    """Return [gold sentences, 4]: the counts of every gold sentence."""
+    needs_ud: bool = False
+    """Whether the measure is only defined for the relations of Universal Dependencies."""
+
+
+MEASURES: dict[str, Measure] = {
+    "tokens": Measure("tokens", lambda j: _count_units(j, j.alignment.tokens)),
+    "sentences": Measure("sentences", lambda j: _count_units(j, j.alignment.sentences)),
+    "words": Measure("words", lambda j: count_words(j, j.aligned)),
+    "upos": Measure("UPOS", lambda j: count_words(j, j.right_upos)),
+    "xpos": Measure("XPOS", lambda j: count_words(j, j.right_xpos)),
+    "features": Measure("features", lambda j: count_words(j, j.right_features)),
+    "all_tags": Measure("all tags", lambda j: count_words(j, j.right_upos & j.right_xpos & j.right_features)),
+    "lemmas": Measure("lemmas", lambda j: count_words(j, j.right_lemma)),
+    "uas": Measure("UAS", lambda j: count_attachments(j, j.right_head)),
+    "las": Measure("LAS", lambda j: count_attachments(j, j.right_arc)),
+    "label_accuracy": Measure("label accuracy", lambda j: count_attachments(j, j.right_relation)),
+    "clas": Measure("CLAS", lambda j: _count_content_words(j, j.right_arc), needs_ud=True),
+    "mlas": Measure("MLAS", lambda j: _count_content_words(j, j.right_morphology), needs_ud=True),
+    "blex": Measure("BLEX", lambda j: _count_content_words(j, j.right_arc & j.right_lemma), needs_ud=True),
+    "root": Measure("roots", _count_roots),
+    "complete_unlabelled": Measure("complete, unlabelled", lambda j: _count_complete(j, j.right_head)),
+    "complete_labelled": Measure("complete, labelled", lambda j: _count_complete(j, j.right_arc)),
+}
+"""All measures by key. A new measure is one more entry."""
+
+TOKENISATION = ("tokens", "sentences", "words")
+"""The measures that are only informative if the files have different words."""
+
+
+def count(judgement: Judgement) -> Ints:
+    """Return [gold sentences, measures, 4]: the counts of all measures."""
+    return np.stack([measure.count(judgement) for measure in MEASURES.values()], axis=1)
+
+
+def total(counts: Ints) -> dict[str, Score]:
+    """Return the scores over all sentences, from the counts [sentences, measures, 4]."""
+    return {name: Score(*row) for name, row in zip(MEASURES, counts.sum(axis=0).tolist(), strict=True)}
+
+
+def score_sentences(gold: Sequence[Sentence], parsed: Sequence[Sentence], conventions: Conventions) -> dict[str, Score]:
+    """Return the scores of parsed sentences, by the keys of MEASURES."""
+    return total(count(judge(Corpus("gold", gold), Corpus("parsed", parsed), conventions)))
+
+
 def meaningful_measures(gold: Corpus, conventions: Conventions) -> list[str]:
-    """The keys of the measures that make sense: none of UD's for a CoNLL-X file with relations of its own."""
-    foreign = gold.sentences[0].format == "conllx" and conventions.labels == "whole"
-    return [name for name in MEASURES if not (foreign and name in UNIVERSAL)]
-
-
-def total(counts: Numbers) -> dict[str, Score]:
-    """The scores over sentences, from their counts [sentences, measures, 4]."""
-    sums = counts.sum(axis=0).tolist()
-    return {name: Score(*row) for name, row in zip(MEASURES, sums, strict=True)}
+    """Return the keys of the measures that make sense: UD measures need a UD file or universal labels."""
+    without_ud = gold.sentences[0].format == "conllx" and conventions.labels == "whole"
+    return [name for name, measure in MEASURES.items() if not (without_ud and measure.needs_ud)]

@@ -1,8 +1,8 @@
-"""Whether one system is better than another or was lucky with the sentences: two paired tests over sentences.
+"""Test whether one system is significantly better than another, by two paired tests over sentences.
 
-Paired bootstrap (Efron & Tibshirani 1993; Koehn 2004): sentences are drawn with replacement, the same for all systems.
-Approximate randomisation (Noreen 1989; Yeh 2000): what two systems made of a sentence is swapped by the toss of a coin.
-Which p-values these give, exactly, is said with `PairedTest`.
+Paired bootstrap (Efron & Tibshirani 1993; Koehn 2004): draw sentences with replacement, the same for all systems.
+Approximate randomisation (Noreen 1989; Yeh 2000): swap the two systems' outputs for a sentence with probability 1/2.
+`PairedTest` defines the p-values.
 """
 
 from __future__ import annotations
@@ -14,70 +14,70 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.evaluation.corpus import Numbers
 from longarc.evaluation.measures import CORRECT, GOLD, SYSTEM
+from longarc.transitions.system import Ints
+from longarc.trees.structure import Mask
 
 Floats = NDArray[np.float64]
 
 SAMPLES = 10_000
 CELLS = 1 << 22
-"""Samples × sentences that are in memory at a time."""
+"""Maximum number of samples × sentences in memory at a time."""
 TIE = 1e-13
-"""Differences of F1 (as a share of 1) below this are rounding errors."""
+"""Differences of F1 (between 0 and 1) up to this size are rounding errors."""
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Two systems on the same sentences. Arrays are over measures; scores are F1 in percent."""
+    """The comparison of two systems. Scores are F1 in percent."""
 
     first: int
     second: int
     difference: Floats
-    """[measures] the second system's score less the first's."""
-    equal: NDArray[np.bool_]
-    """[measures] whether there is no difference at all: then no system is the better one, and p says nothing."""
+    """[measures] the second system's score minus the first's."""
+    equal: Mask
+    """[measures] whether there is no difference; p is then meaningless."""
     interval: Floats
-    """[measures, 2] the middle 95 % of the differences over the bootstrap samples."""
+    """[measures, 2] 95 % confidence interval of the difference: bootstrap percentiles."""
     bootstrap_p: Floats
-    """[measures] the share of bootstrap samples in which the system that is better on the whole file is not better.
+    """[measures] the share of bootstrap samples in which the system that is better on the file is not better.
 
-    One-sided; a sample in which both are equal counts as one in which the better is not better. 1 where the systems
-    are equal on the whole file.
+    One-sided. A sample in which both are equal counts as not better. 1 if the systems are equal on the file.
     """
     randomization_p: Floats
-    """[measures] (k + 1) / (samples + 1), k the samples in which the difference of the swapped outputs is at least as
-    large, in either direction, as that of the real ones.
+    """[measures] (k + 1) / (samples + 1), where k is the number of samples in which the absolute difference between the
+    swapped outputs is at least as large as the observed one.
 
-    Two-sided; ties count towards k. 1 where the systems are equal on the whole file.
+    Two-sided. Ties count towards k. 1 if the systems are equal on the file.
     """
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several systems on the same sentences."""
+    """The comparison of several systems."""
 
     scores: Floats
     """[systems, measures] F1 in percent."""
     intervals: Floats
-    """[systems, measures, 2] the middle 95 % of the scores over the bootstrap samples."""
+    """[systems, measures, 2] 95 % confidence intervals: bootstrap percentiles."""
     pairs: list[PairedTest]
-    """Every two systems."""
+    """All pairs of systems."""
 
 
-def compare(counts: Numbers, samples: int = SAMPLES, seed: int = 0) -> Comparison:
-    """Compares systems by the counts of their sentences [systems, sentences, measures, 4] (see `measures.count`)."""
-    needed = counts[..., [CORRECT, GOLD, SYSTEM]]
-    systems, sentences, measures, kinds = needed.shape
-    table = np.moveaxis(needed, 1, 0).reshape(sentences, -1)
+def compare(counts: Ints, samples: int = SAMPLES, seed: int = 0) -> Comparison:
+    """Compare systems by their counts [systems, sentences, measures, 4] (see `measures.count`)."""
+    counts = counts[..., [CORRECT, GOLD, SYSTEM]]
+    systems, sentences, measures, kinds = counts.shape
+    table = np.moveaxis(counts, 1, 0).reshape(sentences, -1)
     sums = resample(table, samples, np.random.default_rng([seed, 0]), bootstrap_weights)
-    drawn = f1(sums.reshape(samples, systems, measures, kinds))
-    scores = f1(needed.sum(axis=1))
+    sampled = f1(sums.reshape(samples, systems, measures, kinds))
+    scores = f1(counts.sum(axis=1))
     pairs = []
     for first, second in combinations(range(systems), 2):
         observed = scores[second] - scores[first]
-        differences = drawn[:, second] - drawn[:, first]
+        differences = sampled[:, second] - sampled[:, first]
         generator = np.random.default_rng([seed, 1, first, second])
-        swapped = _swapped_differences(needed[first], needed[second], samples, generator)
+        swapped = _swapped_differences(counts[first], counts[second], samples, generator)
         pairs.append(
             PairedTest(
                 first=first,
@@ -89,21 +89,21 @@ def compare(counts: Numbers, samples: int = SAMPLES, seed: int = 0) -> Compariso
                 randomization_p=((np.abs(swapped) >= np.abs(observed) - TIE).sum(axis=0) + 1) / (samples + 1),
             )
         )
-    return Comparison(100 * scores, 100 * _middle(drawn), pairs)
+    return Comparison(100 * scores, 100 * _middle(sampled), pairs)
 
 
 def f1(counts: NDArray[np.integer] | Floats) -> Floats:
-    """[…] F1 as a share of 1, from counts […, 3] of right things, the gold's and the system's; 0 if there are none."""
-    whole = counts[..., 1] + counts[..., 2]
-    return np.asarray(2 * counts[..., 0] / np.where(whole > 0, whole, 1), dtype=np.float64)
+    """Return […]: F1 between 0 and 1 from counts […, 3] of correct, gold and system items; 0 if there are none."""
+    items = counts[..., 1] + counts[..., 2]
+    return np.asarray(2 * counts[..., 0] / np.where(items > 0, items, 1), dtype=np.float64)
 
 
 Weights = Callable[[np.random.Generator, int, int], Floats]
-"""Given a generator, samples and sentences, how often each sentence is in each sample [samples, sentences]."""
+"""A function of a generator, samples and sentences that draws how often each sample contains each sentence."""
 
 
 def bootstrap_weights(generator: np.random.Generator, samples: int, sentences: int) -> Floats:
-    """[samples, sentences] how often each sentence was drawn when as many were drawn as there are, with replacement."""
+    """Return [samples, sentences]: how often each sentence occurs when `sentences` are drawn with replacement."""
     drawn = generator.integers(0, sentences, size=(samples, sentences))
     drawn += np.arange(samples)[:, None] * sentences
     counts = np.bincount(drawn.ravel(), minlength=samples * sentences)
@@ -111,14 +111,14 @@ def bootstrap_weights(generator: np.random.Generator, samples: int, sentences: i
 
 
 def coin_weights(generator: np.random.Generator, samples: int, sentences: int) -> Floats:
-    """[samples, sentences] 0 or 1, each with a chance of one half."""
+    """Return [samples, sentences]: 0 or 1, each with probability 1/2."""
     coins = np.frombuffer(generator.bytes(samples * (-(-sentences // 8))), dtype=np.uint8)
     return np.unpackbits(coins.reshape(samples, -1), axis=1, count=sentences).astype(np.float64)
 
 
-def resample(table: Numbers, samples: int, generator: np.random.Generator, weights: Weights) -> Floats:
-    """[samples, columns] the sums of a table [sentences, columns] over each sample, with bounded memory."""
-    values = table.astype(np.float64)  # whole numbers below 2⁵³: sums are exact
+def resample(table: Ints, samples: int, generator: np.random.Generator, weights: Weights) -> Floats:
+    """Return [samples, columns]: the sums of a table [sentences, columns] over each sample, in bounded memory."""
+    values = table.astype(np.float64)  # integers below 2⁵³, so sums are exact
     return np.concatenate(
         [weights(generator, size, len(values)) @ values for size in _chunk_sizes(samples, len(values))]
     )
@@ -130,8 +130,8 @@ def _chunk_sizes(samples: int, sentences: int) -> Iterator[int]:
         yield min(most, samples - start)
 
 
-def _swapped_differences(first: Numbers, second: Numbers, samples: int, generator: np.random.Generator) -> Floats:
-    """[samples, measures] the differences of F1 when the two systems' sentences are swapped at random."""
+def _swapped_differences(first: Ints, second: Ints, samples: int, generator: np.random.Generator) -> Floats:
+    """Return [samples, measures]: the differences of F1 when the two systems' sentences are swapped at random."""
     sentences, measures, kinds = first.shape
     moved = resample((second - first).reshape(sentences, -1), samples, generator, coin_weights)
     moved = moved.reshape(samples, measures, kinds)
@@ -139,11 +139,11 @@ def _swapped_differences(first: Numbers, second: Numbers, samples: int, generato
 
 
 def _share_not_better(observed: Floats, differences: Floats) -> Floats:
-    """[measures] how often the differences [samples, measures] have not the sign of the observed one."""
+    """Return [measures]: how often the differences [samples, measures] lack the sign of the observed one."""
     better = differences * np.sign(observed) > TIE
     return np.where(np.abs(observed) > TIE, (~better).mean(axis=0), 1.0)
 
 
 def _middle(values: Floats) -> Floats:
-    """[…, 2] the bounds of the middle 95 % of values [samples, …]."""
+    """Return […, 2]: the bounds of the middle 95 % of values [samples, …]."""
     return np.moveaxis(np.quantile(values, [0.025, 0.975], axis=0), 0, -1)

@@ -1,4 +1,4 @@
-"""What a treebank is like: its size, its non-projectivity, and what each transition system makes of it."""
+"""Statistics of a treebank: size, non-projectivity, and how well each transition system can represent its trees."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from longarc.transitions.static_oracle import run_oracle
 from longarc.trees.structure import Heads, crossing_arcs, gap_degree, projective_arcs, root_children
 
 BLOCK = 2000
-"""Sentences that are in memory at a time."""
+"""Number of sentences in memory at a time."""
 
 
 @dataclass
 class SystemStats:
-    """How one transition system fares on a treebank when it follows its oracle."""
+    """The result of replaying a transition system's oracle over a treebank."""
 
     transitions: list[int] = field(default_factory=list)
-    """Of each sentence."""
+    """Number of transitions for each sentence."""
     representable: int = 0
-    """Sentences all of whose arcs come back."""
+    """Number of sentences whose arcs are all recovered."""
     recovered: int = 0
-    """Arcs that come back."""
+    """Number of arcs recovered."""
 
 
 @dataclass
 class TreebankStats:
-    """Counts over a treebank; see `as_dict` for what they mean."""
+    """Counts over a treebank."""
 
     words: list[int] = field(default_factory=list)
-    """Of each sentence, in the order of SystemStats.transitions."""
+    """Number of words of each sentence, in the order of SystemStats.transitions."""
     relations: Counter[str] = field(default_factory=Counter)
     nonprojective_arcs: int = 0
     nonprojective_sentences: int = 0
@@ -48,7 +48,7 @@ class TreebankStats:
     systems: dict[str, SystemStats] = field(default_factory=lambda: {name: SystemStats() for name in SYSTEMS})
 
     def as_dict(self) -> dict[str, Any]:
-        """The figures under plain names; shares are percentages."""
+        """Return counts, averages and percentages, for JSON output."""
         sentences, words = len(self.words), sum(self.words)
         return {
             "sentences": sentences,
@@ -79,12 +79,12 @@ class TreebankStats:
         }
 
 
-def _ratio(part: int, whole: int) -> float:
-    return round(part / whole, 4) if whole else 0.0
+def _ratio(part: int, total: int) -> float:
+    return round(part / total, 4) if total else 0.0
 
 
 def treebank_stats(sentences: Iterable[Sentence]) -> TreebankStats:
-    """Counts over sentences that have trees; a stream of any length will do."""
+    """Compute the statistics of a stream of sentences that have trees."""
     stats = TreebankStats()
     for block in _blocks(sentences):
         trees = [sentence.heads for sentence in block]

@@ -1,1 +1,1 @@
-"""Whole experiments: treebanks × presets × systems × seeds, measured, and put beside what the paper published."""
+"""Experiments: train and evaluate treebanks × presets × systems × seeds, and compare with the paper."""

@@ -1,13 +1,17 @@
-"""A report as one HTML page that needs nothing else: no network, no other file; for phones, and for dark screens."""
+"""The report as one HTML page without external files, readable on phones and on dark screens."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from html import escape
+from itertools import count
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
 
-from longarc.experiment.report_blocks import Block, Cell, Code, Heading, Items, Paragraph, Picture, Table
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 STYLE = """
 :root { color-scheme: light dark; --text: #1c1c1c; --ground: #fff; --line: #d5d5d5; --soft: #f5f5f3; }
@@ -20,25 +24,35 @@ h1, h2, h3 { line-height: 1.2; margin: 2rem 0 .5rem; }
 h1 { margin-top: 0; }
 .wide { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: separate; border-spacing: 0; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
+th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left; white-space: nowrap; }
 th { background: var(--soft); white-space: normal; vertical-align: bottom; }
-.words { text-align: left; }
 td:first-child, th:first-child { position: sticky; left: 0; background: var(--ground); }
 th:first-child { background: var(--soft); }
 sup { display: inline-block; width: 0; line-height: 0; }
-figure { margin: 1rem 0; }
-figure svg { max-width: 100%; height: auto; }
-figcaption { font-size: .9rem; }
+svg { display: block; max-width: 100%; height: auto; }
 pre { overflow-x: auto; padding: .75rem; background: var(--soft); font-size: .85rem; }
 svg text { fill: currentColor; }
-@media (max-width: 40rem) { .words { white-space: normal; } th, td { padding: .25rem .4rem; } }
+@media (max-width: 40rem) { td:not([style]) { white-space: normal; } th, td { padding: .25rem .4rem; } }
 @media print { body { max-width: none; } pre { white-space: pre-wrap; } }
 """
 
 
-def to_page(title: str, blocks: Sequence[Block], folder: Path) -> str:
-    """The page; pictures are read from the folder that their paths are relative to, and become part of it."""
-    body = "\n".join(_html(block, folder, number) for number, block in enumerate(blocks))
+def to_page(title: str, markdown: str, folder: Path) -> str:
+    """Return the page; the SVG files that the Markdown names, relative to `folder`, become part of it."""
+    numbers = count(1)
+
+    def image(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
+        path = folder / unquote(str(tokens[index].attrs["src"]))
+        description = "".join(child.content for child in tokens[index].children or ())
+        drawing = inline_svg(path.read_text("utf-8"), f"p{next(numbers)}-", description)
+        return f"{drawing}<small>{escape(description)}</small>"
+
+    converter = MarkdownIt("commonmark", {"html": False}).enable("table")
+    converter.add_render_rule("image", image)
+    converter.add_render_rule("table_open", lambda *_: '<div class="wide"><table>\n')
+    converter.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    # The star of a significant figure takes no width, so that digits stay aligned.
+    body = converter.render(markdown).replace("</strong>*", "</strong><sup>*</sup>")
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -48,54 +62,16 @@ def to_page(title: str, blocks: Sequence[Block], folder: Path) -> str:
 <style>{STYLE}</style>
 </head>
 <body>
-{body}
-</body>
+{body}</body>
 </html>
 """
 
 
-def _html(block: Block, folder: Path, number: int) -> str:
-    match block:
-        case Heading(text, level):
-            return f"<h{level}>{escape(text)}</h{level}>"
-        case Paragraph(text):
-            return f"<p>{escape(text)}</p>"
-        case Items(texts):
-            return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in texts) + "</ul>"
-        case Code(text):
-            return f"<pre><code>{escape(text.rstrip())}</code></pre>"
-        case Picture(path, description):
-            drawing = inline_svg((folder / path).read_text("utf-8"), f"p{number}-", description)
-            return f"<figure>{drawing}<figcaption>{escape(description)}</figcaption></figure>"
-        case Table():
-            return _html_table(block)
-
-
-def _html_table(table: Table) -> str:
-    def row(cells: Sequence[Cell | str], tag: str) -> str:
-        fields = []
-        for column, cell in enumerate(cells):
-            place = ' class="words"' if column < table.texts else ""
-            fields.append(f"<{tag}{place}>{_html_cell(cell)}</{tag}>")
-        return f"<tr>{''.join(fields)}</tr>"
-
-    head = row(list(table.head), "th")
-    body = "\n".join(row(cells, "td") for cells in table.rows)
-    return f'<div class="wide"><table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
-
-
-def _html_cell(cell: Cell | str) -> str:
-    if isinstance(cell, str):
-        return escape(cell)
-    text = f"<b>{escape(cell.text)}</b>" if cell.best else escape(cell.text)
-    return text + ("<sup>*</sup>" if cell.significant else "")
-
-
 def inline_svg(text: str, prefix: str, description: str) -> str:
-    """An SVG file of matplotlib as an element of a page.
+    """Return an SVG file of matplotlib as an HTML element.
 
-    Names within it get a prefix, so that those of several pictures do not clash; black becomes the colour of the text
-    and white no colour, so that it can be read on a dark screen.
+    Identifiers get a prefix, because several pictures of a page may use the same. Black becomes the text colour and
+    white transparent, for dark screens.
     """
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""Measuring one model on its test file: parsed by the runtime, scored by the code of `longarc evaluate`."""
+"""Evaluate one model on its test file, with the same scores as `longarc evaluate`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from longarc.evaluation.breakdown import Row, break_down
 from longarc.evaluation.conventions import Conventions
 from longarc.evaluation.corpus import Corpus
 from longarc.evaluation.measures import CORRECT, GOLD, MEASURES, count, judge, meaningful_measures, total
-from longarc.experiment.plan import Treebank
+from longarc.experiment.plan import ExperimentTreebank
 from longarc.runtime.parser import Parser
 from longarc.transitions import SYSTEMS
 from longarc.transitions.static_oracle import run_oracle
@@ -22,22 +22,17 @@ COUNTED_TRANSITIONS = ("covington", "nl-covington")
 """The systems of the paper's Table 4."""
 
 
-def parsed_file(folder: Path, sentences: Sequence[Sentence]) -> Path:
-    """Where the parser's output goes, named after its format."""
-    return folder / f"test.parsed.{'conll' if sentences[0].format == 'conllx' else 'conllu'}"
+def measure(parser: Parser, treebank: ExperimentTreebank, test: Sequence[Sentence], folder: Path) -> dict[str, Any]:
+    """Parse the test sentences with predicted tags, write them to the folder, and evaluate the file.
 
-
-def measure(parser: Parser, treebank: Treebank, test: Sequence[Sentence], folder: Path) -> dict[str, Any]:
-    """Parses the test sentences with predicted tags, writes them to the folder, and scores what was written.
-
-    The keys are those of results.Result that a measurement gives.
+    Return the fields of results.Result that depend on the evaluation.
     """
-    target = parsed_file(folder, test)
+    target = folder / f"test.parsed.{'conll' if test[0].format == 'conllx' else 'conllu'}"
     write(target, parser.stream([sentence.copy() for sentence in test]), encoding=treebank.encoding)
-    written = read_all(target, encoding=treebank.encoding, format=test[0].format)
+    parsed = read_all(target, encoding=treebank.encoding, format=test[0].format)
     gold = Corpus(str(treebank.test), test)
     conventions = Conventions(treebank.punctuation, "whole" if test[0].format == "conllx" else "universal")
-    judgement = judge(gold, Corpus(str(target), written), conventions)
+    judgement = judge(gold, Corpus(str(target), parsed), conventions)
     counts = count(judgement)
     scores = total(counts)
     tables = break_down(judgement, confusions=0).tables
@@ -63,11 +58,8 @@ def measure(parser: Parser, treebank: Treebank, test: Sequence[Sentence], folder
 
 
 def _row(row: Row) -> dict[str, Any]:
-    return {**asdict(row), **{key: _rounded(value) for key, value in row.as_dict().items()}}
-
-
-def _rounded(value: Any) -> Any:
-    return round(value, 4) if isinstance(value, float) else value
+    shares = {key: round(value, 4) if isinstance(value, float) else value for key, value in row.as_dict().items()}
+    return {**asdict(row), **shares}
 
 
 def _nonprojective(rows: Sequence[Row]) -> dict[str, Any]:
@@ -76,7 +68,7 @@ def _nonprojective(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def transitions_per_sentence(sentences: Sequence[Sentence]) -> dict[str, float]:
-    """How many transitions the gold oracles of the Covington systems take, the root's arcs included."""
+    """Return the mean number of transitions of the Covington systems' oracles, including the arcs of the root."""
     trees = [sentence.heads for sentence in sentences]
     return {
         name: round(sum(int(run.transitions.sum()) for run in run_oracle(SYSTEMS[name], trees)) / len(trees), 4)

@@ -1,6 +1,6 @@
-"""The figures that Fernández-González & Gómez-Rodríguez (NAACL 2018) published, to put beside our own.
+"""The figures published by Fernández-González & Gómez-Rodríguez (NAACL 2018), for comparison with our own.
 
-UAS and LAS are means over three seeds. Punctuation counts, but for PT-SD (Stanford Dependencies of the WSJ).
+UAS and LAS are means over three seeds. Punctuation counts, except on PT-SD (Stanford Dependencies of the WSJ).
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ _SIGNIFICANT_AGAINST_ARC_SWIFT = {
     "las": {"Arabic", "Catalan", "Greek", "Hungarian", "Italian", "Turkish"}
     | {"Dutch", "German", "Portuguese", "Spanish"},
 }
-"""The differences with a star in Table 3, whichever system is the better one."""
+"""The datasets with a star in Table 3, whichever system is better."""
 
 
 def is_significant(dataset: str, first: str, second: str, measure: str) -> bool:
-    """Whether the paper calls the difference of two systems significant; Table 1 does so for all, Table 3 for some."""
+    """Return whether the paper calls the difference significant: all in Table 1, some in Table 3."""
     if {first, second} == {"covington", "nl-covington"}:
         return dataset in _CONLL
     if {first, second} == {"arc-swift", "nl-covington"}:

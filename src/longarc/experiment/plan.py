@@ -1,57 +1,95 @@
-"""What an experiment is to do, read from TOML and checked key by key before anything begins."""
+"""The plan of an experiment: treebanks × presets × systems × seeds, read from a TOML file and validated."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Annotated, Any
 
+from msgspec import Meta, Struct, field
+
+from longarc.configuration import Configuration, preset
+from longarc.data.schema import convert, read_toml
+from longarc.data.treebank_sources import path_fields, require_files, resolve_paths
 from longarc.errors import LongarcError
 from longarc.evaluation.conventions import Punctuation
 from longarc.evaluation.significance import SAMPLES
 from longarc.experiment.paper_results import SCORES
-from longarc.training.configuration import Configuration, preset, read_toml
 from longarc.transitions import SYSTEMS
 
 
-@dataclass(frozen=True)
-class Treebank:
+class ExperimentTreebank(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A `[[treebank]]` of the file."""
 
-    name: str
-    test: Path
+    name: Annotated[str, Meta(pattern=r"\w", description="text with a letter or digit in it")]
     train: Path | None = None
-    """Without it nothing is trained: only the transitions of the test set are counted."""
+    """If missing, nothing is trained: only the transitions of the test set are counted."""
     dev: Path | None = None
-    encoding: str = "utf-8"
+    test: Path
+    vectors: Path | None = None
+    encoding: Annotated[str, Meta(min_length=1)] = "utf-8"
     punctuation: Punctuation = "count"
     paper: str | None = None
-    """The paper's dataset whose figures ours are comparable to."""
+    """The dataset in the paper that the results are compared with."""
     paper_note: str = ""
-    """How it differs from that."""
-    vectors: Path | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    """How the treebank differs from that dataset."""
+    settings: dict[str, Any] = field(name="set", default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.paper is not None and self.paper not in SCORES:
+            raise ValueError(f"paper is {self.paper!r}, expected one of {', '.join(SCORES)}")
+        _check_settings(self.settings)
 
     @property
     def slug(self) -> str:
-        """The name as a part of file names."""
+        """The name in a form that is safe in file names."""
         return re.sub(r"[^\w.]+", "-", self.name).strip("-.")
 
     @property
     def files(self) -> dict[str, Path]:
-        """All files that are read, by their keys."""
-        paths = {"train": self.train, "dev": self.dev, "test": self.test, "vectors": self.vectors}
-        return {key: path for key, path in paths.items() if path is not None}
+        """All files to read, by key."""
+        return path_fields(self)
+
+
+class ExperimentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The keys of the file."""
+
+    systems: Annotated[tuple[str, ...], Meta(min_length=1)]
+    presets: Annotated[tuple[str, ...], Meta(min_length=1)] = ("paper",)
+    seeds: Annotated[
+        tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1, description="a list of whole numbers, at least 0")
+    ] = (1,)
+    settings: dict[str, Any] = field(name="set", default_factory=dict)
+    threads: Annotated[int, Meta(ge=1)] | None = None
+    samples: Annotated[int, Meta(ge=1)] = SAMPLES
+    treebanks: Annotated[
+        tuple[ExperimentTreebank, ...],
+        Meta(min_length=1, description="one or more tables with the heading [[treebank]]"),
+    ] = field(name="treebank")
+
+    def __post_init__(self) -> None:
+        for key, values in (("systems", self.systems), ("presets", self.presets), ("seeds", self.seeds)):
+            if len(set(values)) < len(values):
+                raise ValueError(f"{key} is {list(values)}, expected a list of different items")
+        if not set(self.systems) <= set(SYSTEMS):
+            raise ValueError(f"systems is {list(self.systems)}, expected a list of some of {', '.join(SYSTEMS)}")
+        _check_settings(self.settings)
+
+
+def _check_settings(settings: Mapping[str, Any]) -> None:
+    for key in ("system", "seed"):
+        if key in settings:
+            raise ValueError(f"set: {key} cannot be set here: the list `{key}s` of the experiment defines it")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One training and its measurement."""
+    """One training and its evaluation."""
 
-    treebank: Treebank
+    treebank: ExperimentTreebank
     preset: str
     system: str
     seed: int
@@ -59,7 +97,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """Of the run's folder, its model and its line among the results."""
+        """The name of the run's folder, of its model and of its line in the results."""
         return f"{self.treebank.slug}-{self.preset}-{self.system}-{self.seed}"
 
     def __str__(self) -> str:
@@ -67,167 +105,60 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """All that the file says."""
+class ExperimentPlan:
+    """An experiment, with paths resolved and all its runs."""
 
     path: Path
     text: str
     systems: tuple[str, ...]
     presets: tuple[str, ...]
     seeds: tuple[int, ...]
-    treebanks: tuple[Treebank, ...]
+    treebanks: tuple[ExperimentTreebank, ...]
     threads: int | None
     samples: int
     runs: tuple[Run, ...]
-    """In the order in which they are done."""
+    """In the order in which they are run."""
+
+    def require_files(self) -> None:
+        """Raise if files are missing, and name all of them."""
+        files = {f"{bank.name}: {key}": path for bank in self.treebanks for key, path in bank.files.items()}
+        require_files(files, self.path)
 
 
-Kind = tuple[str, Callable[[Any], bool]]
-"""What a value must be, in words and as a test."""
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _is_number(value: Any, least: int) -> bool:
-    return type(value) is int and value >= least
-
-
-def _is_list_of(value: Any, test: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(test, value)) and len(set(value)) == len(value)
-
-
-def _one_of(names: list[str]) -> Kind:
-    return f"one of {', '.join(names)}", lambda value: isinstance(value, str) and value in names
-
-
-_TEXT: Kind = ("text", _is_text)
-_SETTINGS: Kind = ("a table of configuration keys", lambda value: isinstance(value, dict))
-_TOP: dict[str, Kind] = {
-    "systems": (
-        f"a list of different systems out of {', '.join(SYSTEMS)}",
-        lambda value: _is_list_of(value, lambda name: isinstance(name, str) and name in SYSTEMS),
-    ),
-    "presets": ("a list of different presets' names", lambda value: _is_list_of(value, _is_text)),
-    "seeds": (
-        "a list of different whole numbers, 0 or more",
-        lambda value: _is_list_of(value, lambda seed: _is_number(seed, 0)),
-    ),
-    "set": _SETTINGS,
-    "threads": ("a whole number, 1 or more", lambda value: _is_number(value, 1)),
-    "samples": ("a whole number, 1 or more", lambda value: _is_number(value, 1)),
-    "treebank": (
-        "one or more tables, each under the heading [[treebank]]",
-        lambda value: isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value),
-    ),
-}
-_TREEBANK: dict[str, Kind] = {
-    **dict.fromkeys(("name", "train", "test", "dev", "encoding", "vectors", "paper_note"), _TEXT),
-    "punctuation": _one_of(list(get_args(Punctuation))),
-    "paper": _one_of(list(SCORES)),
-    "set": _SETTINGS,
-}
-
-
-def _check(values: Mapping[str, Any], kinds: Mapping[str, Kind], required: tuple[str, ...], origin: str) -> None:
-    valid = f"Valid keys: {', '.join(kinds)}."
-    for key, value in values.items():
-        if key not in kinds:
-            raise LongarcError(f"{origin}: unknown key {key!r}", valid)
-        expected, test = kinds[key]
-        if not test(value):
-            raise LongarcError(f"{origin}: {key} is {value!r}, expected {expected}", valid)
-    for key in required:
-        if key not in values:
-            raise LongarcError(f"{origin}: {key} is missing", valid)
-
-
-def read_plan(path: Path) -> Plan:
-    """Reads and checks an experiment's file; paths in it are relative to its folder."""
-    values = read_toml(path)
-    _check(values, _TOP, ("systems", "treebank"), str(path))
-    treebanks = tuple(
-        _treebank(entry, path.parent, f"{path}: treebank {number}")
-        for number, entry in enumerate(values["treebank"], 1)
-    )
-    presets = tuple(values.get("presets", ["paper"]))
-    seeds = tuple(values.get("seeds", [1]))
-    common = values.get("set", {})
-    _check_settings(common, f"{path}: set")
+def read_plan(path: Path) -> ExperimentPlan:
+    """Read and validate the file of an experiment; paths in it are relative to its folder."""
+    file = convert(read_toml(path), ExperimentFile, str(path))
+    treebanks = tuple(resolve_paths(treebank, path.parent) for treebank in file.treebanks)
     runs = tuple(
-        Run(treebank, name, system, seed, _configuration(path, name, common, treebank, system, seed))
-        for treebank, name, system, seed in product(treebanks, presets, values["systems"], seeds)
+        Run(treebank, name, system, seed, _configuration(path, name, file.settings, treebank, system, seed))
+        for treebank, name, system, seed in product(treebanks, file.presets, file.systems, file.seeds)
         if treebank.train is not None
     )
     if not runs:
-        raise LongarcError(f"{path}: no treebank has a `train` file", "`longarc stats` counts transitions too.")
-    known: dict[str, Run] = {}
+        raise LongarcError(
+            f"{path}: no treebank has a `train` file",
+            "Without training, the statistics of a treebank (stats) include its transitions.",
+        )
+    names: dict[str, Run] = {}
     for run in runs:
-        other = known.setdefault(run.name.lower(), run)
-        if other is not run:
+        if names.setdefault(run.name.lower(), run) is not run:
             raise LongarcError(f"{path}: two runs are called {run.name}", "Give every treebank a name of its own.")
-    return Plan(
+    return ExperimentPlan(
         path=path,
         text=path.read_text("utf-8"),
-        systems=tuple(values["systems"]),
-        presets=presets,
-        seeds=seeds,
+        systems=file.systems,
+        presets=file.presets,
+        seeds=file.seeds,
         treebanks=treebanks,
-        threads=values.get("threads"),
-        samples=values.get("samples", SAMPLES),
+        threads=file.threads,
+        samples=file.samples,
         runs=runs,
     )
 
 
-def _treebank(values: Mapping[str, Any], folder: Path, origin: str) -> Treebank:
-    _check(values, _TREEBANK, ("name", "test"), origin)
-    _check_settings(values.get("set", {}), f"{origin}: set")
-
-    def path(key: str) -> Path | None:
-        return folder / values[key] if key in values else None
-
-    treebank = Treebank(
-        name=values["name"],
-        test=folder / values["test"],
-        train=path("train"),
-        dev=path("dev"),
-        encoding=values.get("encoding", "utf-8"),
-        punctuation=cast(Punctuation, values.get("punctuation", "count")),
-        paper=values.get("paper"),
-        paper_note=values.get("paper_note", ""),
-        vectors=path("vectors"),
-        settings=values.get("set", {}),
-    )
-    if not treebank.slug:
-        raise LongarcError(f"{origin}: name is {treebank.name!r}, which has no letter or digit in it")
-    return treebank
-
-
-def _check_settings(settings: Mapping[str, Any], origin: str) -> None:
-    """Refuses what the lists of the file say."""
-    for key, where in (("system", "systems"), ("seed", "seeds")):
-        if key in settings:
-            raise LongarcError(f"{origin}: {key} cannot be set here", f"It comes from the list `{where}`.")
-
-
 def _configuration(
-    path: Path, name: str, common: Mapping[str, Any], treebank: Treebank, system: str, seed: int
+    path: Path, name: str, common: Mapping[str, Any], treebank: ExperimentTreebank, system: str, seed: int
 ) -> Configuration:
     configuration = preset(name).updated(common, f"{path}: set")
     configuration = configuration.updated(treebank.settings, f"{path}: treebank {treebank.name}: set")
     return configuration.updated({"system": system, "seed": seed}, str(path))
-
-
-def require_files(plan: Plan) -> None:
-    """Says which files are not there, all at once."""
-    missing = [
-        f"{treebank.name}: {key}: {path}"
-        for treebank in plan.treebanks
-        for key, path in treebank.files.items()
-        if not path.is_file()
-    ]
-    if missing:
-        count = "a file is missing" if len(missing) == 1 else f"{len(missing)} files are missing"
-        hint = f"Paths are relative to the folder of {plan.path.name}."
-        raise LongarcError("\n  ".join([f"{plan.path}: {count}", *missing]), hint)

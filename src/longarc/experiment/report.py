@@ -1,9 +1,11 @@
-"""The report of an experiment: tables and pictures of what was measured, beside what the paper published."""
+"""The report of an experiment: tables and plots of its results, beside the figures published in the paper."""
 
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from longarc.data.conll import read_all
@@ -13,8 +15,8 @@ from longarc.evaluation.conventions import LABELS_MEANINGS, PUNCTUATION_MEANINGS
 from longarc.experiment import tables
 from longarc.experiment.html_report import to_page
 from longarc.experiment.measurement import transitions_per_sentence
-from longarc.experiment.plan import Plan, Run
-from longarc.experiment.report_blocks import Block, Code, Heading, Items, Paragraph, Picture, to_markdown
+from longarc.experiment.plan import ExperimentPlan, Run
+from longarc.experiment.report_markdown import bullets, code, escape, heading, picture
 from longarc.experiment.results import Result
 from longarc.experiment.summary import ALPHA, Setting, settings, summed_rows
 from longarc.trees.structure import require_tree
@@ -23,14 +25,14 @@ PLOTS = "plots"
 PAPER = "Fernández-González & Gómez-Rodríguez (NAACL 2018)"
 
 
-def write_report(plan: Plan, results: Mapping[str, Result], out: Path, command: str) -> list[Path]:
-    """Writes report.md, report.html and the pictures to the folder; gives the names of the two reports."""
+def write_report(plan: ExperimentPlan, results: Mapping[str, Result], out: Path, command: str) -> list[Path]:
+    """Write report.md, report.html and the plots to the folder, and return the paths of the two reports."""
     measured = settings(plan, results)
     if not measured:
-        raise LongarcError(f"{out}: no results yet", "Leave --report-only out to begin the experiment.")
+        raise LongarcError(f"{out}: no results yet", "Run the experiment first.")
     title = f"Experiment {plan.path.stem}"
-    blocks: list[Block] = [
-        Heading(title, 1),
+    blocks = [
+        heading(title, 1),
         *_overview(plan, results, measured),
         *_comparisons(plan, measured),
         *_transitions(plan, measured),
@@ -41,34 +43,35 @@ def write_report(plan: Plan, results: Mapping[str, Result], out: Path, command: 
         *_learning_curves(plan, measured, out),
         *_origins(plan, results, command),
     ]
-    written = {"report.md": to_markdown(blocks), "report.html": to_page(title, blocks, out)}
-    for name, text in written.items():
-        with open_output(out / name) as stream:
+    markdown = "\n\n".join(blocks) + "\n"
+    reports = {out / "report.md": markdown, out / "report.html": to_page(title, markdown, out)}
+    for path, text in reports.items():
+        with open_output(path) as stream:
             stream.write(text.encode())
-    return [out / name for name in written]
+    return list(reports)
 
 
-def _overview(plan: Plan, results: Mapping[str, Result], measured: Sequence[Setting]) -> list[Block]:
+def _overview(plan: ExperimentPlan, results: Mapping[str, Result], measured: Sequence[Setting]) -> list[str]:
     missing = [run for run in plan.runs if run.name not in results]
-    done = len(plan.runs) - len(missing)
-    blocks: list[Block] = [Paragraph(f"{done} of {len(plan.runs)} runs are measured. {_whole(plan)}")]
+    blocks = [escape(f"{len(plan.runs) - len(missing)} of {len(plan.runs)} runs are measured. {_size(plan)}")]
     if missing:
-        blocks += [Paragraph("Missing are, and nothing is said of:"), Items([str(run) for run in missing])]
+        blocks += ["Not run yet:", bullets(map(str, missing))]
     if outdated := [run for run in plan.runs if run.name in results and not _is_current(run, results[run.name])]:
-        blocks.append(Paragraph(f"Measured with another configuration than {plan.path.name} has now:"))
-        blocks.append(Items([str(run) for run in outdated]))
+        blocks += [escape(f"Measured with another configuration than {plan.path.name} has now:")]
+        blocks += [bullets(map(str, outdated))]
     if others := set(results) - {run.name for run in plan.runs}:
-        blocks.append(Paragraph(f"Left out, since {plan.path.name} does not name them: {', '.join(sorted(others))}."))
+        blocks += [escape(f"Omitted, because they are not in {plan.path.name}: {', '.join(sorted(others))}.")]
     notes = [
-        f"{treebank.name} is put beside the paper's {treebank.paper}" + (f": {note}" if note else "")
+        f"{treebank.name} is compared with the paper's {treebank.paper}"
+        + (f": {treebank.paper_note}" if treebank.paper_note else "")
         for treebank in plan.treebanks
         if treebank.paper is not None
-        for note in [treebank.paper_note]
     ]
-    return [*blocks, Heading("Treebanks"), tables.treebank_table(measured), Items([*_conventions(measured), *notes])]
+    table = tables.treebank_table(measured)
+    return [*blocks, heading("Treebanks"), str(table), bullets([*_conventions(measured), *notes])]
 
 
-def _whole(plan: Plan) -> str:
+def _size(plan: ExperimentPlan) -> str:
     counts = {
         "treebank": sum(treebank.train is not None for treebank in plan.treebanks),
         "preset": len(plan.presets),
@@ -80,147 +83,144 @@ def _whole(plan: Plan) -> str:
 
 
 def _is_current(run: Run, result: Result) -> bool:
-    """Whether a result has the configuration of its run; files are not looked at, which need not be there any more."""
-    wanted = run.configuration.as_dict()
-    return all(result.identity.get(key, value) == value for key, value in wanted.items())
+    """Return whether a result has the configuration of its run. The files, which may be gone, are not compared."""
+    configuration = run.configuration.as_dict()
+    return all(result.identity.get(key, value) == value for key, value in configuration.items())
 
 
 def _conventions(measured: Sequence[Setting]) -> list[str]:
-    used = [result.conventions for setting in measured for found in setting.results.values() for result in found]
-    texts = [f"punctuation {name}: {text}" for name, text in PUNCTUATION_MEANINGS.items()]
-    texts = [text for text in texts if any(text.startswith(f"punctuation {one['punctuation']}:") for one in used)]
-    labels = {one["labels"] for one in used}
-    texts += [f"labels {name}: {text}" for name, text in LABELS_MEANINGS.items() if name in labels]
-    return [*texts, "tags: predicted by the model itself, never read from the test file"]
+    conventions = [result.conventions for setting in measured for result in chain(*setting.results.values())]
+    used = {f"{key} {name}" for convention in conventions for key, name in convention.items()}
+    meanings = {
+        **{f"punctuation {name}": text for name, text in PUNCTUATION_MEANINGS.items()},
+        **{f"labels {name}": text for name, text in LABELS_MEANINGS.items()},
+    }
+    texts = [f"{name}: {text}" for name, text in meanings.items() if name in used]
+    return [*texts, "tags: predicted by the model, never read from the test file"]
 
 
-def _comparisons(plan: Plan, measured: Sequence[Setting]) -> list[Block]:
-    blocks: list[Block] = []
+def _comparisons(plan: ExperimentPlan, measured: Sequence[Setting]) -> list[str]:
+    blocks: list[str] = []
     for first, second in (("covington", "nl-covington"), ("arc-swift", "nl-covington")):
         if not {first, second} <= set(plan.systems):
             continue
         table = tables.comparison_table(measured, first, second, plan.samples)
         if table is None:
             continue
-        blocks += [
-            Heading(f"{tables.NAMES[first]} against {tables.NAMES[second]}"),
-            Paragraph(
-                "UAS and LAS in percent, means over the seeds that both systems have. The better one is bold. A star "
-                f"says that it is significantly better (α = {ALPHA:g}): p is the share of {plan.samples:,} bootstrap "
-                "samples of the test sentences, counts of all seeds added up, in which it is not better. The paper's "
-                "bold figures and stars are its own."
-            ),
-            table,
-        ]
+        text = (
+            "UAS and LAS in percent, means over the seeds that both systems have. The better system is bold. A star "
+            f"marks a significant difference (α = {ALPHA:g}): p is the share of {plan.samples:,} bootstrap samples of "
+            "the test sentences, with counts summed over seeds, in which the system is not better. In the rows of the "
+            "paper, bold figures and stars are the paper's."
+        )
+        title = f"{tables.system_name(first)} against {tables.system_name(second)}"
+        blocks += [heading(title), escape(text), str(table)]
     return blocks
 
 
-def _transitions(plan: Plan, measured: Sequence[Setting]) -> list[Block]:
+def _transitions(plan: ExperimentPlan, measured: Sequence[Setting]) -> list[str]:
     counted = {
         setting.treebank.name: result.test["transitions_per_sentence"]
         for setting in measured
-        for results in setting.results.values()
-        for result in results
+        for result in chain(*setting.results.values())
     }
     for treebank in plan.treebanks:
         if treebank.name not in counted and treebank.test.exists():
             sentences = read_all(treebank.test, encoding=treebank.encoding, check=require_tree)
             counted[treebank.name] = transitions_per_sentence(sentences)
     counts = [(treebank, counted[treebank.name]) for treebank in plan.treebanks if treebank.name in counted]
-    return [
-        Heading("Transitions per sentence"),
-        Paragraph(
-            "What the gold oracles take to build the trees of the test sets, the arcs of the root included. Ratio is "
-            "NL-Covington ÷ Covington. The paper's figures are those of its Table 4."
-        ),
-        tables.transitions_table(counts),
-    ]
+    text = (
+        "Transitions of the gold oracles on the test sets, including the arcs of the root. Ratio is NL-Covington ÷ "
+        "Covington. The paper's figures are those of its Table 4."
+    )
+    return [heading("Transitions per sentence"), text, str(tables.transitions_table(counts))]
 
 
-def _against_published(measured: Sequence[Setting]) -> list[Block]:
+def _against_published(measured: Sequence[Setting]) -> list[str]:
     table = tables.pt_sd_table(measured)
     if table is None:
         return []
-    text = "Published figures are quoted from the paper, whose Table 2 this is; ours are means over seeds."
-    return [Heading("PT-SD: against published parsers"), Paragraph(text), table]
+    text = "Published figures are quoted from Table 2 of the paper; ours are means over seeds."
+    return [heading("PT-SD: against published parsers"), text, str(table)]
 
 
-def _spreads(measured: Sequence[Setting]) -> list[Block]:
+def _spreads(measured: Sequence[Setting]) -> list[str]:
     text = (
-        "Means over seeds, and the least and greatest of them where there are several. Tags are UPOS, or the coarse "
-        "tags of CoNLL-X, whole sentences those with every head and relation right, both in percent. Minutes are those "
-        "of training, on average."
+        "Means over seeds, with minimum and maximum if there are several. Tags are UPOS, or the coarse tags of "
+        "CoNLL-X; whole sentences are those with every head and relation right; both in percent. Minutes are the mean "
+        "training time."
     )
-    return [Heading("All systems and their spread"), Paragraph(text), tables.spread_table(measured)]
+    return [heading("All systems and their spread"), text, str(tables.spread_table(measured))]
 
 
-def _nonprojective(measured: Sequence[Setting]) -> list[Block]:
+def _nonprojective(measured: Sequence[Setting]) -> list[str]:
     text = (
-        "Recall (R) is about the gold trees' non-projective arcs, precision (P) about those of the parser's trees; all "
-        "in percent, the counts of all seeds added up. Found is how many there are in the parser's trees, on average."
+        "Recall (R) refers to the non-projective arcs of the gold trees, precision (P) to those of the predicted "
+        "trees, in percent, with counts summed over seeds. Predicted is the mean number of such arcs in the predicted "
+        "trees."
     )
-    return [Heading("Non-projective arcs"), Paragraph(text), tables.nonprojective_table(measured)]
+    return [heading("Non-projective arcs"), text, str(tables.nonprojective_table(measured))]
 
 
-def _arc_lengths(plan: Plan, measured: Sequence[Setting], out: Path) -> list[Block]:
+def _arc_lengths(plan: ExperimentPlan, measured: Sequence[Setting], out: Path) -> list[str]:
     text = (
-        "F1 of labelled arcs of each length, the counts of all seeds added up. Left means that the dependent stands "
-        "before its head; root arcs have no length. Lengths that no gold arc has are left out."
+        "F1 of labelled arcs by length, with counts summed over seeds. Left means that the dependent precedes its "
+        "head; root arcs have no length. Lengths without gold arcs are omitted."
     )
-    blocks: list[Block] = [Heading("LAS by arc length"), Paragraph(text)]
+    blocks = [heading("LAS by arc length"), text]
     for setting in measured:
-        blocks.append(Heading(setting.label, 3))
+        blocks.append(heading(setting.label, 3))
         if _can_draw(out):
             from longarc.evaluation.plots import plot_arc_lengths
 
             target = Path(PLOTS) / f"{setting.slug}-arc-length.svg"
-            found = {system: setting.results.get(system, []) for system in plan.systems}
-            rows = {system: summed_rows([one.arc_length for one in results]) for system, results in found.items()}
+            rows = {
+                system: summed_rows([result.arc_length for result in setting.results.get(system, [])])
+                for system in plan.systems
+            }
             plot_arc_lengths(rows, out / target)
-            blocks.append(Picture(target, f"{setting.label}: LAS by arc length"))
-        blocks.append(tables.arc_length_table(setting.results))
+            blocks.append(picture(target, f"{setting.label}: LAS by arc length"))
+        blocks.append(str(tables.arc_length_table(setting.results)))
     return blocks
 
 
-def _learning_curves(plan: Plan, measured: Sequence[Setting], out: Path) -> list[Block]:
-    blocks: list[Block] = [Heading("Learning curves")]
+def _learning_curves(plan: ExperimentPlan, measured: Sequence[Setting], out: Path) -> list[str]:
+    blocks = [heading("Learning curves")]
     if not _can_draw(out):
-        return [*blocks, Paragraph("Pictures are left out: they need matplotlib (pip install 'longarc[plot]').")]
+        return [*blocks, escape("There are no plots because matplotlib is missing (pip install 'longarc[plot]').")]
     from longarc.evaluation.plots import plot_learning_curves
 
     for setting in measured:
         target = Path(PLOTS) / f"{setting.slug}-learning-curves.svg"
-        found = {system: setting.results.get(system, []) for system in plan.systems}
-        curves = {system: [one.training["curve"] for one in results] for system, results in found.items()}
+        curves = {
+            system: [result.training["curve"] for result in setting.results.get(system, [])] for system in plan.systems
+        }
         plot_learning_curves(curves, out / target)
-        blocks.append(Picture(target, f"{setting.label}: learning curves, a line per seed"))
+        blocks.append(picture(target, f"{setting.label}: learning curves, one line per seed"))
     return blocks
 
 
 def _can_draw(out: Path) -> bool:
-    """Whether there is something to draw with; makes the folder for it."""
+    """Return whether matplotlib is installed, and create the folder for plots if so."""
     if importlib.util.find_spec("matplotlib") is None:
         return False
     (out / PLOTS).mkdir(parents=True, exist_ok=True)
     return True
 
 
-def _origins(plan: Plan, results: Mapping[str, Result], command: str) -> list[Block]:
-    used: dict[str, list[str]] = {}
-    shown = [results[run.name] for run in plan.runs if run.name in results]
-    for result in shown:
-        text = ", ".join(f"{name} {number}" for name, number in result.versions.items())
-        used.setdefault(text, []).append(result.run)
-    dates = sorted(result.date for result in shown)
-    threads = sorted({result.training["threads"] for result in shown})
-    texts = [f"{text}: {len(runs)} runs" if len(used) > 1 else text for text, runs in used.items()]
+def _origins(plan: ExperimentPlan, results: Mapping[str, Result], command: str) -> list[str]:
+    runs = [results[run.name] for run in plan.runs if run.name in results]
+    versions = Counter(", ".join(f"{name} {number}" for name, number in run.versions.items()) for run in runs)
+    texts = [f"{text}: {count} runs" if len(versions) > 1 else text for text, count in versions.items()]
+    threads = sorted({run.training["threads"] for run in runs})
+    dates = sorted(run.date for run in runs)
     return [
-        Heading("How to get the same"),
-        Code(command, "shell"),
-        Items([*texts, f"threads: {', '.join(map(str, threads))}", f"measured: {dates[0]} to {dates[-1]}"]),
-        Paragraph(
-            f"The paper is {PAPER}. Every run's scores, counts per sentence and learning curve are in results.jsonl; "
-            f"its model and its output are in runs. {plan.path.name}:"
+        heading("How to reproduce it"),
+        code(command, "shell"),
+        bullets([*texts, f"threads: {', '.join(map(str, threads))}", f"measured: {dates[0]} to {dates[-1]}"]),
+        escape(
+            f"The paper is {PAPER}. The file results.jsonl contains the scores, counts per sentence and learning curve "
+            f"of every run; the folder runs contains its model and its output. {plan.path.name}:"
         ),
-        Code(plan.text, "toml"),
+        code(plan.text, "toml"),
     ]

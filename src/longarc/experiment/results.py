@@ -1,28 +1,32 @@
-"""What has been measured: one JSON line per run, and whether it was measured as the experiment says now."""
+"""The results of an experiment: one JSON line per run, and whether a run matches the current plan."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from longarc.configuration import Configuration
 from longarc.data.files import open_output
 from longarc.errors import InputError, LongarcError
 from longarc.experiment.plan import Run
-from longarc.training.configuration import Configuration
 
 RESULTS = "results.jsonl"
 RUNS = "runs"
 IDENTITY = "run.json"
-"""Beside a training: what it was begun with."""
+"""The file in a run's folder with the identity that its training started with."""
+NAMES = ("preset", "encoding", "punctuation")
+FILES = ("train", "dev", "test", "vectors")
+"""The keys of an identity besides those of the configuration."""
 
 
-@dataclass(frozen=True)
-class Result:
-    """A line of the file; scores are F1 in percent, as in `longarc evaluate`."""
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of the results file. Scores are F1 in percent, as `longarc evaluate` prints them."""
 
     run: str
     treebank: str
@@ -33,102 +37,99 @@ class Result:
     scores: dict[str, float]
     conventions: dict[str, str]
     test: dict[str, Any]
-    """The test file, its sentences and words, and the transitions per sentence of the gold oracles."""
+    """The test file, its numbers of sentences and words, and the gold oracles' transitions per sentence."""
     arc_length: list[dict[str, Any]]
     """The rows of evaluation.breakdown: counts, and precision, recall and F1."""
     nonprojective: dict[str, Any]
     """The row of the non-projective arcs."""
     sentence_counts: dict[str, list[int]]
-    """Of every test sentence the words that count, and those with the right head and the right arc."""
+    """For every test sentence: the scored words, and those with the right head and with the right arc."""
     training: dict[str, Any]
-    """Seconds, epochs, the learning curve, threads."""
+    """Seconds, epochs, learning curve, threads."""
     versions: dict[str, str]
-    fingerprint: str
     identity: dict[str, Any]
 
 
 def read_results(out: Path) -> dict[str, Result]:
-    """The results by the names of their runs; none if there is no file yet."""
+    """Return the results by run name; none if there is no file yet."""
     path = out / RESULTS
-    found: dict[str, Result] = {}
+    results: dict[str, Result] = {}
     if not path.exists():
-        return found
-    expected = {field.name for field in fields(Result)}
+        return results
     for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
         try:
-            values = json.loads(line)
+            result = msgspec.convert(json.loads(line), Result)
+        except msgspec.ValidationError as error:
+            hint = "It may be from another version of Longarc. Delete the line, or use another output folder."
+            raise InputError(str(path), number, f"not the result of a run: {error}", hint) from None
         except ValueError:
-            hint = "Take the line out, and its run is repeated."
-            raise InputError(str(path), number, "not valid JSON", hint) from None
-        if not isinstance(values, dict) or not expected <= values.keys():
-            hint = "It may be of another version of Longarc. Take the line out, or use another --out."
-            raise InputError(str(path), number, "not the result of a run", hint)
-        found[values["run"]] = Result(**{key: values[key] for key in expected})
-    return found
+            raise InputError(str(path), number, "not valid JSON", "Delete the line to repeat its run.") from None
+        results[result.run] = result
+    return results
 
 
 def write_results(out: Path, results: Iterable[Result]) -> None:
-    """Writes the whole file anew, so that a line is there whole or not at all, whenever the process is killed."""
+    """Replace the whole file atomically, so that a killed process leaves no partial line."""
     with open_output(out / RESULTS) as stream:
         for result in results:
-            stream.write(json.dumps(asdict(result), ensure_ascii=False).encode() + b"\n")
+            line = json.dumps(msgspec.structs.asdict(result), ensure_ascii=False)
+            stream.write(line.encode() + b"\n")
 
 
 def identity(run: Run) -> dict[str, Any]:
-    """All that a run's result depends on: its configuration, the conventions, and what is in the files."""
+    """Return everything that a run's result depends on: configuration, conventions, and the contents of the files."""
     treebank = run.treebank
-    digests = {key: _digest(path, whole=key != "vectors") for key, path in treebank.files.items()}
-    named = {"preset": run.preset, "encoding": treebank.encoding, "punctuation": treebank.punctuation}
-    return {**run.configuration.as_dict(), **named, **digests}
+    digests = {key: _digest(path, key == "vectors") for key, path in treebank.files.items()}
+    names = {"preset": run.preset, "encoding": treebank.encoding, "punctuation": treebank.punctuation}
+    return {**run.configuration.as_dict(), **names, **digests}
 
 
-def _digest(path: Path, whole: bool) -> str:
-    """The SHA-256 of a file; of a file of vectors, which may be huge, that of its size, its start and its end."""
+def _digest(path: Path, is_huge: bool) -> str:
+    """Return the SHA-256 of a file, or, for speed, that of the size, start and end of a huge one."""
     digest = hashlib.sha256()
     try:
         with path.open("rb") as stream:
-            if whole:
-                while chunk := stream.read(1 << 20):
-                    digest.update(chunk)
-            else:
+            if is_huge:
                 size = path.stat().st_size
                 digest.update(str(size).encode() + stream.read(1 << 20))
                 stream.seek(max(0, size - (1 << 20)))
-                digest.update(stream.read())
+            while chunk := stream.read(1 << 20):
+                digest.update(chunk)
     except OSError as error:
         raise LongarcError(f"{path}: cannot be read: {error.strerror}") from None
     return digest.hexdigest()
 
 
-def fingerprint(values: Mapping[str, Any]) -> str:
-    """A short name of an identity."""
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
-
-
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """In words, what differs between two identities.
+    """Describe how two identities differ."""
+    try:
+        before, after = _completed(old), _completed(new)
+    except LongarcError as error:
+        return [error.message]
+    return [
+        f"the file `{key}`" if key in FILES else f"{key} was {before.get(key)!r}, is {after.get(key)!r}"
+        for key in sorted({*before, *after})
+        if before.get(key) != after.get(key)
+    ]
 
-    A key of the configuration that did not exist when the old one was written had its default value then.
-    """
-    defaults = Configuration().as_dict()
-    found = []
-    for key in sorted({*old, *new}):
-        before, after = old.get(key, defaults.get(key)), new.get(key, defaults.get(key))
-        if before == after:
-            continue
-        is_file = key in ("train", "dev", "test", "vectors")
-        found.append(f"the file `{key}`" if is_file else f"{key} was {before!r}, is {after!r}")
-    return found
+
+def _completed(identity: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an identity of an older version with today's configuration keys; new keys had their defaults then."""
+    others = {key: value for key, value in identity.items() if key in (*NAMES, *FILES)}
+    configuration = {key: value for key, value in identity.items() if key not in others}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return {**others, **Configuration().updated(configuration, "recorded configuration").as_dict()}
 
 
 def write_identity(folder: Path, values: Mapping[str, Any]) -> None:
-    """Notes in a run's folder what its training is begun with."""
+    """Record in a run's folder what its training starts with."""
     with open_output(folder / IDENTITY) as stream:
         stream.write(json.dumps(values, ensure_ascii=False, indent=1).encode())
 
 
 def read_identity(folder: Path) -> dict[str, Any]:
-    """What the training in a folder was begun with; nothing if that is not known."""
+    """Return what the training in a folder started with, or nothing if that is not recorded."""
     try:
         values = json.loads((folder / IDENTITY).read_text("utf-8"))
     except (OSError, ValueError):

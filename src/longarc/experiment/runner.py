@@ -1,11 +1,11 @@
-"""Doing the runs of an experiment one after the other, so that it can be stopped at any time and gone on with."""
+"""Run an experiment: train and evaluate its runs one by one, so that it can be stopped and resumed at any time."""
 
 from __future__ import annotations
 
 import json
 import platform
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timezone
 from importlib.metadata import version
 from itertools import groupby
@@ -16,123 +16,124 @@ from longarc import __version__
 from longarc.data.conll import read, read_all
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
-from longarc.experiment import results as stored
 from longarc.experiment.measurement import measure
-from longarc.experiment.plan import Plan, Run, Treebank, require_files
-from longarc.experiment.results import Result
+from longarc.experiment.plan import ExperimentPlan, ExperimentTreebank, Run
+from longarc.experiment.results import (
+    IDENTITY,
+    RUNS,
+    Result,
+    changes,
+    identity,
+    read_identity,
+    read_results,
+    write_identity,
+    write_results,
+)
 from longarc.runtime.parser import load
-from longarc.training.packaging import Origin, load_trained
-from longarc.training.prepare import Prepared
-from longarc.training.run import Treebanks, clear_folder, is_finished, is_unfinished, train_model, write_models
+from longarc.training.packaging import Origin, write_models
+from longarc.training.run import Splits, clear_folder, is_finished, is_unfinished, train_model
 from longarc.training.threads import set_up_torch
+from longarc.training.trained_model import TrainedModel
 from longarc.training.trainer import LOG, Reporter
 from longarc.trees.structure import require_tree
 
-Begins = Literal["trained", "resumed", "measured"]
-"""What is left to do of a run: all of it, the rest of its training, or only its measurement."""
+Start = Literal["trained", "resumed", "measured"]
+"""How a run begins: with its training, the rest of its training, or its evaluation."""
 
 
 class Observer(Protocol):
-    """Is told how the experiment goes, and shows it to whoever wants to know."""
+    """Receives the progress of the experiment."""
 
-    def run_begins(self, number: int, runs: int, run: Run, begins: Begins) -> None: ...
+    def run_begins(self, number: int, runs: int, run: Run, start: Start) -> None: ...
 
     def training(self) -> AbstractContextManager[Reporter]: ...
 
     def run_done(self, result: Result) -> None: ...
 
 
-@dataclass(frozen=True)
-class _Loaded:
-    train: list[Sentence]
-    dev: list[Sentence]
-    test: list[Sentence]
+def run_experiment(plan: ExperimentPlan, out: Path, observer: Observer, *, again: bool = False) -> dict[str, Result]:
+    """Do all runs that have no result yet, and return all results by run name.
 
-
-def run_experiment(plan: Plan, out: Path, observer: Observer, *, again: bool = False) -> dict[str, Result]:
-    """Does all runs that have no result yet; gives all results by the names of their runs.
-
-    A run whose result was measured with another configuration or other files is an error, or, with `again`, repeated.
-    Raises trainer.Interrupted when training was asked to stop; called once more, it goes on from there.
+    Raise if the configuration or the files of a finished run have changed, or repeat the run if `again`.
+    Raise trainer.Interrupted if training was asked to stop; the next call resumes it.
     """
-    require_files(plan)
+    plan.require_files()
     clear_folder(out, everything=False)
-    results = _forget_outdated(plan, out, stored.read_results(out), again)
+    results = _remove_outdated(plan, out, read_results(out), again)
     numbers = {run.name: number for number, run in enumerate(plan.runs, 1)}
-    left = [run for run in plan.runs if run.name not in results]
-    _check_treebanks(left)
+    remaining = [run for run in plan.runs if run.name not in results]
+    _check_treebanks(remaining)
     set_up_torch(plan.threads)
-    for treebank, runs in groupby(left, key=lambda run: run.treebank):
-        loaded = _load(treebank)
+    for treebank, runs in groupby(remaining, key=lambda run: run.treebank):
+        splits = _load(treebank)
         for run in runs:
-            folder = out / stored.RUNS / run.name
-            begins: Begins = "measured" if is_finished(folder) else "resumed" if is_unfinished(folder) else "trained"
-            observer.run_begins(numbers[run.name], len(plan.runs), run, begins)
-            results[run.name] = _do(run, loaded, folder, observer, begins, plan.threads)
-            stored.write_results(out, results.values())
+            folder = out / RUNS / run.name
+            start: Start = "measured" if is_finished(folder) else "resumed" if is_unfinished(folder) else "trained"
+            observer.run_begins(numbers[run.name], len(plan.runs), run, start)
+            results[run.name] = _run(run, splits, folder, observer, start, plan.threads)
+            write_results(out, results.values())
             observer.run_done(results[run.name])
     return results
 
 
-def _forget_outdated(plan: Plan, out: Path, results: dict[str, Result], again: bool) -> dict[str, Result]:
-    """The results that are still good. If there are others, it needs `again` to take them and their trainings away."""
+def _remove_outdated(plan: ExperimentPlan, out: Path, results: dict[str, Result], again: bool) -> dict[str, Result]:
+    """Return the results that are up to date. Delete the others and their trainings if `again`, else raise."""
     outdated = _outdated(plan, out, results)
     if not outdated:
         return results
     if not again:
-        lines = [f"{name}: {', '.join(what)}" for name, what in outdated.items()]
-        message = f"{out}: runs that were done otherwise than {plan.path} says now:"
-        hint = "Use another --out, or --again to repeat them and replace their results."
+        lines = [f"{name}: {', '.join(texts)}" for name, texts in outdated.items()]
+        message = f"{out}: these runs do not match {plan.path} any more:"
+        hint = "Use another output folder, or run them again to replace their results."
         raise LongarcError("\n  ".join([message, *lines]), hint)
-    kept = {name: result for name, result in results.items() if name not in outdated}
-    stored.write_results(out, kept.values())
+    current = {name: result for name, result in results.items() if name not in outdated}
+    write_results(out, current.values())
     for name in outdated:
-        clear_folder(out / stored.RUNS / name, everything=True)
-    return kept
+        clear_folder(out / RUNS / name, everything=True)
+    return current
 
 
-def _outdated(plan: Plan, out: Path, results: dict[str, Result]) -> dict[str, list[str]]:
-    """The runs that were done, or begun, otherwise than the plan says, with what has changed."""
-    found = {}
+def _outdated(plan: ExperimentPlan, out: Path, results: dict[str, Result]) -> dict[str, list[str]]:
+    """Return the finished or started runs that differ from the plan, with descriptions of the changes."""
+    outdated = {}
     for run in plan.runs:
-        folder = out / stored.RUNS / run.name
+        folder = out / RUNS / run.name
         if run.name in results:
             before = results[run.name].identity
         elif is_finished(folder) or is_unfinished(folder):
-            before = stored.read_identity(folder)
+            before = read_identity(folder)
         else:
             continue
-        if what := stored.changes(before, stored.identity(run)) if before else [f"no {stored.IDENTITY} in its folder"]:
-            found[run.name] = what
-    return found
+        if texts := changes(before, identity(run)) if before else [f"no {IDENTITY} in its folder"]:
+            outdated[run.name] = texts
+    return outdated
 
 
 def _check_treebanks(runs: list[Run]) -> None:
-    """Reads all files once, so that a mistake in the last one shows now and not after days of training."""
+    """Read all files once, so that an error in the last one is reported now and not after days of training."""
     for treebank in {run.treebank.name: run.treebank for run in runs}.values():
         for key, path in treebank.files.items():
             if key != "vectors" and not sum(1 for _ in read(path, encoding=treebank.encoding, check=require_tree)):
-                raise LongarcError(f"{path}: no sentences in it", f"It is `{key}` of the treebank {treebank.name}.")
+                raise LongarcError(f"{path}: no sentences", f"It is `{key}` of the treebank {treebank.name}.")
 
 
-def _load(treebank: Treebank) -> _Loaded:
+def _load(treebank: ExperimentTreebank) -> Splits:
     def sentences(path: Path | None) -> list[Sentence]:
         return [] if path is None else read_all(path, encoding=treebank.encoding, check=require_tree)
 
-    return _Loaded(sentences(treebank.train), sentences(treebank.dev), sentences(treebank.test))
+    return Splits(sentences(treebank.train), sentences(treebank.dev), sentences(treebank.test))
 
 
-def _do(run: Run, loaded: _Loaded, folder: Path, observer: Observer, begins: Begins, threads: int | None) -> Result:
-    """Trains, packages and measures, as far as that is left to do."""
-    clear_folder(folder, everything=begins == "trained")
-    values = stored.identity(run)
-    if begins == "trained":
-        stored.write_identity(folder, values)
-    prepared = load_trained(folder) if begins == "measured" else _train(run, loaded, folder, observer, begins)
+def _run(run: Run, splits: Splits, folder: Path, observer: Observer, start: Start, threads: int | None) -> Result:
+    """Train, package and evaluate, as far as that has not been done yet."""
+    clear_folder(folder, everything=start == "trained")
+    values = identity(run)
+    if start == "trained":
+        write_identity(folder, values)
+    trained = TrainedModel.load(folder) if start == "measured" else _train(run, splits, folder, observer, start)
     origin = Origin(treebank=run.treebank.name)
-    ((model, _),) = write_models(prepared, folder, loaded.dev, {}, origin, quantize=False)
+    ((model, _),) = write_models(trained, folder, splits.dev, {}, origin, quantize=False)
     parser = load(model, threads=threads)
-    measured = measure(parser, run.treebank, loaded.test, folder)
     return Result(
         run=run.name,
         treebank=run.treebank.name,
@@ -140,42 +141,41 @@ def _do(run: Run, loaded: _Loaded, folder: Path, observer: Observer, begins: Beg
         system=run.system,
         seed=run.seed,
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        training=_training(folder, loaded, parser.threads),
+        training=_training(folder, splits, parser.threads),
         versions=versions(),
-        fingerprint=stored.fingerprint(values),
         identity=values,
-        **measured,
+        **measure(parser, run.treebank, splits.test, folder),
     )
 
 
-def _train(run: Run, loaded: _Loaded, folder: Path, observer: Observer, begins: Begins) -> Prepared:
+def _train(run: Run, splits: Splits, folder: Path, observer: Observer, start: Start) -> TrainedModel:
     with observer.training() as reporter:
-        prepared, _ = train_model(
+        trained, _ = train_model(
             run.configuration,
-            Treebanks(loaded.train, loaded.dev),
+            replace(splits, test=[]),  # the packaged model is evaluated instead
             folder,
             reporter,
             vectors=run.treebank.vectors,
-            resume=begins == "resumed",
+            resume=start == "resumed",
         )
-    return prepared
+    return trained
 
 
-def _training(folder: Path, loaded: _Loaded, threads: int) -> dict[str, Any]:
+def _training(folder: Path, splits: Splits, threads: int) -> dict[str, Any]:
     curve = [json.loads(line) for line in (folder / LOG).read_text("utf-8").splitlines()]
     return {
         "seconds": round(sum(entry["seconds"] for entry in curve), 1),
         "epochs": len(curve),
-        "sentences": len(loaded.train),
-        "words": sum(map(len, loaded.train)),
-        "dev_sentences": len(loaded.dev),
+        "sentences": len(splits.train),
+        "words": sum(map(len, splits.train)),
+        "dev_sentences": len(splits.dev),
         "threads": threads,
         "curve": curve,
     }
 
 
 def versions() -> dict[str, str]:
-    """Of all that a score can depend on."""
+    """Return the versions of everything that a score can depend on."""
     libraries = {name: version(name) for name in ("numpy", "torch", "onnxruntime")}
     return {
         "longarc": __version__,

@@ -1,4 +1,4 @@
-"""Results over seeds: means and spreads, sums of counts, and whether two systems differ by more than luck."""
+"""Aggregate results over seeds: means, spreads, summed counts, and significance of differences."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from longarc.evaluation.breakdown import Row
-from longarc.evaluation.corpus import Numbers
 from longarc.evaluation.significance import compare
-from longarc.experiment.plan import Plan, Treebank
+from longarc.experiment.plan import ExperimentPlan, ExperimentTreebank
 from longarc.experiment.results import Result
+from longarc.transitions.system import Ints
 
 ALPHA = 0.05
 MEASURES = ("uas", "las")
@@ -21,7 +21,7 @@ MEASURES = ("uas", "las")
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over seeds."""
+    """The mean and range of a score over seeds."""
 
     mean: float
     low: float
@@ -34,24 +34,24 @@ class Spread:
 
 @dataclass(frozen=True)
 class Setting:
-    """A treebank with a preset: what systems are compared within."""
+    """A treebank with a preset; systems are compared within a setting."""
 
-    treebank: Treebank
+    treebank: ExperimentTreebank
     preset: str
     label: str
-    """For people; the preset is named where there are several."""
+    """The name in tables; it includes the preset if there are several."""
     results: Mapping[str, Sequence[Result]]
-    """By system, in the plan's order; systems without any result are left out."""
+    """By system, in the order of the plan; systems without results are omitted."""
 
     @property
     def slug(self) -> str:
-        """For names of files."""
+        """The name in a form that is safe in file names."""
         return f"{self.treebank.slug}-{self.preset}"
 
 
-def settings(plan: Plan, results: Mapping[str, Result]) -> list[Setting]:
-    """The measured runs of a plan, put in order; only those settings of which something was measured."""
-    found = []
+def settings(plan: ExperimentPlan, results: Mapping[str, Result]) -> list[Setting]:
+    """Group the results of a plan by treebank and preset; settings without results are omitted."""
+    groups = []
     for treebank in plan.treebanks:
         for preset in plan.presets:
             by_system: dict[str, list[Result]] = {}
@@ -60,33 +60,33 @@ def settings(plan: Plan, results: Mapping[str, Result]) -> list[Setting]:
                     by_system.setdefault(run.system, []).append(results[run.name])
             label = treebank.name if len(plan.presets) == 1 else f"{treebank.name}, {preset}"
             if by_system:
-                found.append(Setting(treebank, preset, label, by_system))
-    return found
+                groups.append(Setting(treebank, preset, label, by_system))
+    return groups
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Two systems on the same sentences with the same seeds. Mappings are by measure, scores are percentages."""
+    """Two systems compared on the same sentences with the same seeds: percentages by measure."""
 
     seeds: list[int]
     first: dict[str, float]
     second: dict[str, float]
     p: dict[str, float]
-    """Of the paired bootstrap, one-sided; see evaluation.significance."""
+    """One-sided p-values of the paired bootstrap; see evaluation.significance."""
     equal: dict[str, bool]
 
     def is_best(self, measure: str, second: bool) -> bool:
-        """Whether a system is the better one, or as good as the other."""
+        """Return whether a system is better than the other, or as good."""
         ahead = self.second[measure] > self.first[measure]
         return self.equal[measure] or ahead == second
 
     def is_significant(self, measure: str, second: bool) -> bool:
-        """Whether a system is better by more than chance."""
+        """Return whether a system is significantly better."""
         return not self.equal[measure] and self.is_best(measure, second) and self.p[measure] < ALPHA
 
 
 def pair(first: Sequence[Result], second: Sequence[Result], samples: int) -> Pairing | None:
-    """Compares two systems by the seeds that both have; None if there are none, or if the test sentences differ."""
+    """Compare two systems on the seeds that both have; None if there are none or if the test sentences differ."""
     seeds = sorted({result.seed for result in first} & {result.seed for result in second})
     if not seeds:
         return None
@@ -95,9 +95,9 @@ def pair(first: Sequence[Result], second: Sequence[Result], samples: int) -> Pai
     if any(other != words[0] for other in words):
         return None
     counts = np.stack([_summed_counts(side) for side in sides])
-    found = compare(counts, samples)
-    (test,) = found.pairs
-    scores = [dict(zip(MEASURES, row.tolist(), strict=True)) for row in found.scores]
+    comparison = compare(counts, samples)
+    (test,) = comparison.pairs
+    scores = [dict(zip(MEASURES, row.tolist(), strict=True)) for row in comparison.scores]
     return Pairing(
         seeds=seeds,
         first=scores[0],
@@ -107,13 +107,13 @@ def pair(first: Sequence[Result], second: Sequence[Result], samples: int) -> Pai
     )
 
 
-def _summed_counts(results: Sequence[Result]) -> Numbers:
-    """[sentences, measures, 4] as of measures.count, all seeds together; gold and parser have the same words."""
+def _summed_counts(results: Sequence[Result]) -> Ints:
+    """Return counts [sentences, measures, 4] as measures.count does, summed over seeds; the words are the same."""
     by_measure = []
     for measure in MEASURES:
-        right = np.sum([result.sentence_counts[measure] for result in results], axis=0)
+        correct = np.sum([result.sentence_counts[measure] for result in results], axis=0)
         words = np.sum([result.sentence_counts["words"] for result in results], axis=0)
-        by_measure.append(np.stack([right, words, words, words], axis=1))
+        by_measure.append(np.stack([correct, words, words, words], axis=1))
     return np.stack(by_measure, axis=1).astype(np.int64)
 
 
@@ -121,7 +121,7 @@ _COUNTS = [field.name for field in fields(Row) if field.name != "name"]
 
 
 def summed_rows(tables: Sequence[Sequence[Mapping[str, Any]]]) -> list[Row]:
-    """The rows of several seeds' tables added up by their names, in the order in which they first occur."""
+    """Add up the rows of several seeds' tables by name, in order of first occurrence."""
     sums: dict[str, list[int]] = {}
     for table in tables:
         for row in table:

@@ -1,1 +1,4 @@
-"""The neural network (torch): from word numbers to the scores of all transitions, in one pass per batch."""
+"""The neural network (torch), from words to the scores of all transitions in one pass, and its ONNX graphs.
+
+Each module that is part of a packaged model has its `forward` and its `export` side by side.
+"""

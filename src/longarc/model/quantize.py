@@ -1,4 +1,4 @@
-"""Graphs made smaller and faster at a small price in accuracy, which is for the model's card to tell."""
+"""Make graphs smaller and faster at a small loss of accuracy."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 LEAST_VARIANCE = 1e-4
-"""What every dimension is taken to vary at least, so that one that hardly did in the sample is not thrown away."""
+"""Lower bound on a dimension's variance, so that one that hardly varied in the sample is not discarded."""
 Moments = Mapping[str, NDArray[np.float64]]
-"""Of what an LSTM reads, under the name that it has in the graph: the sum of its outer products with itself."""
+"""The second moments (sum of outer products) of each LSTM's input, by the input's name in the graph."""
 
 
 def lstms(model: onnx.ModelProto) -> Iterator[tuple[onnx.NodeProto, NDArray[np.float32]]]:
-    """The LSTMs of a graph, from the lowest to the highest, with their input weights [directions, 4 · size, inputs]."""
+    """Yield the LSTMs of a graph from bottom to top, with their input weights [directions, 4 · size, inputs]."""
     tensors = {tensor.name: tensor for tensor in model.graph.initializer}
     for node in model.graph.node:
         if node.op_type == "LSTM":
             yield node, numpy_helper.to_array(tensors[node.input[1]])
 
 
-def with_inputs_shown(graph: bytes) -> tuple[bytes, list[str]]:
-    """The same graph with what its LSTMs read, [N, batch, inputs] each, among its outputs; and their names."""
+def with_lstm_inputs(graph: bytes) -> tuple[bytes, list[str]]:
+    """Return the graph with the inputs of its LSTMs, [N, batch, inputs] each, as further outputs, and their names."""
     model = onnx.load_from_string(graph)
     names = [node.input[0] for node, _ in lstms(model)]
     for name in names:
@@ -36,76 +36,52 @@ def with_inputs_shown(graph: bytes) -> tuple[bytes, list[str]]:
     return bytes(model.SerializeToString()), names
 
 
-def with_narrow_inputs(graph: bytes, shares: Sequence[float], moments: Moments) -> bytes:
-    """The same graph in which LSTMs read fewer dimensions: `shares` says for each, from the lowest to the highest, how
-    much it keeps of those it had; 1 leaves it as it is.
+def with_narrow_lstms(graph: bytes, shares: Sequence[float], moments: Moments) -> bytes:
+    """Return the graph with fewer input dimensions for its LSTMs; `shares`, from bottom to top: how many each keeps.
 
-    Their input weights W are replaced by a product A B of less than full rank, which takes fewer multiplications: B
-    becomes a matrix product before the LSTM. Trained weights are near to such a product.
+    The input weights W of an LSTM are replaced by a product A B of lower rank, which takes fewer multiplications; B
+    becomes a matrix product before the LSTM. Trained weights are close to such a product.
     """
     model = onnx.load_from_string(graph)
     tensors = {tensor.name: tensor for tensor in model.graph.initializer}
-    narrow: dict[str, onnx.NodeProto] = {}
+    projections: dict[str, onnx.NodeProto] = {}
     for share, (node, weights) in zip(shares, lstms(model), strict=True):
         if share == 1:
             continue
         inputs = weights.shape[2]
         rank = max(1, round(share * inputs))
-        above, below = _product(weights.reshape(-1, inputs), rank, moments[node.input[0]])
-        tensors[node.input[1]].CopyFrom(numpy_helper.from_array(above.reshape(*weights.shape[:2], -1), node.input[1]))
-        name = f"{node.output[0]}_below"
-        model.graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(below.T), name))
-        narrow[node.output[0]] = helper.make_node("MatMul", [node.input[0], name], [f"{name}_read"])
-        node.input[0] = f"{name}_read"
+        left, right = _low_rank(weights.reshape(-1, inputs), rank, moments[node.input[0]])
+        tensors[node.input[1]].CopyFrom(numpy_helper.from_array(left.reshape(*weights.shape[:2], -1), node.input[1]))
+        name = f"{node.output[0]}_projection"
+        model.graph.initializer.append(numpy_helper.from_array(np.ascontiguousarray(right.T), name))
+        projections[node.output[0]] = helper.make_node("MatMul", [node.input[0], name], [f"{name}_output"])
+        node.input[0] = f"{name}_output"
     nodes: list[onnx.NodeProto] = []
     for node in model.graph.node:
-        nodes += [narrow[node.output[0]], node] if node.output[0] in narrow else [node]
+        nodes += [projections[node.output[0]], node] if node.output[0] in projections else [node]
     del model.graph.node[:]
     model.graph.node.extend(nodes)
     onnx.checker.check_model(model)
     return bytes(model.SerializeToString())
 
 
-def _product(
+def _low_rank(
     weights: NDArray[np.float32], rank: int, moments: NDArray[np.float64]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The two factors, of about the same size, whose product does nearest to what the weights do to what they read.
+    """Return two factors of similar scale whose product acts most like the weights on inputs with these moments.
 
-    Of W S, S S being the moments, the nearest product is that of its largest singular values (Eckart & Young 1936).
+    With S S the moments, the best approximation of W S consists of its largest singular values (Eckart & Young 1936).
     """
     spread = moments / np.diag(moments).mean()
     variances, axes = np.linalg.eigh(spread + LEAST_VARIANCE * np.eye(len(spread)))
-    root, back = ((axes * variances**power) @ axes.T for power in (0.5, -0.5))
+    root, inverse_root = ((axes * variances**power) @ axes.T for power in (0.5, -0.5))
     u, s, v = np.linalg.svd(weights.astype(np.float64) @ root, full_matrices=False)
     half = np.sqrt(s[:rank])
-    return (u[:, :rank] * half).astype(np.float32), (half[:, None] * (v[:rank] @ back)).astype(np.float32)
+    return (u[:, :rank] * half).astype(np.float32), (half[:, None] * (v[:rank] @ inverse_root)).astype(np.float32)
 
 
-def with_small_words(graph: bytes, count: int) -> bytes:
-    """The same graph with the first `count` words only, their vectors in 8 bits, each with a scale of its own."""
-    model = onnx.load_from_string(graph)
-    place, gather = next((i, node) for i, node in enumerate(model.graph.node) if "words" in node.input)
-    table = next(tensor for tensor in model.graph.initializer if tensor.name == gather.input[0])
-    vectors = numpy_helper.to_array(table)[:count]
-    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-6) / 127
-    table.CopyFrom(numpy_helper.from_array(np.round(vectors / scales).astype(np.int8), table.name))
-    model.graph.initializer.append(numpy_helper.from_array(scales.astype(np.float32), "word_scales"))
-    del model.graph.node[place]
-    for number, node in enumerate(
-        [
-            helper.make_node("Gather", [table.name, "words"], ["small_words"], axis=0),
-            helper.make_node("Cast", ["small_words"], ["plain_words"], to=TensorProto.FLOAT),
-            helper.make_node("Gather", ["word_scales", "words"], ["scales_of_words"], axis=0),
-            helper.make_node("Mul", ["plain_words", "scales_of_words"], list(gather.output)),
-        ]
-    ):
-        model.graph.node.insert(place + number, node)
-    onnx.checker.check_model(model)
-    return bytes(model.SerializeToString())
-
-
-def quantized(graph: bytes) -> bytes:
-    """The same graph with the weights of LSTMs and matrix products in 8 bits."""
+def quantize(graph: bytes) -> bytes:
+    """Return the graph with the weights of LSTMs and matrix products in 8 bits."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "float.onnx", Path(folder) / "int8.onnx"
         source.write_bytes(graph)

@@ -1,28 +1,36 @@
 """From the parser's BiLSTM to the scores of all transitions, in two ways.
 
 `JointScorer` is the paper's: each arc has a score for each relation, and transitions with different relations compete.
-`FactoredScorer` has one score for each arc, and relations compete for the arcs that were chosen: memory does not grow
-with their number, and head and dependent vectors can be much wider for the same work.
+`FactoredScorer` has one score per arc and chooses relations only for the arcs in the tree: its memory does not grow
+with the number of relations, and head and dependent vectors can be much wider for the same work.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import numpy as np
+import onnx
 import torch
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
 from torch import Tensor, nn
 
+from longarc.configuration import Configuration
 from longarc.model.biaffine import Biaffine
 from longarc.model.bilstm import SharedDropout
-from longarc.model.size import NetworkSize
+from longarc.model.graph_writer import BOOL, FLOAT, INT64, GraphWriter
+from longarc.runtime.description import Description
+from longarc.transitions import get_system
 
 
 @dataclass(frozen=True)
 class TransitionScores:
-    """What the network says of a batch's transitions; N nodes, R relations."""
+    """The scores of a batch's transitions; N nodes, R relations."""
 
     arcs: Tensor
-    """[batch, N head, R, N dependent]; R is 1 where relations are scored apart"""
+    """[batch, N head, R, N dependent]; R is 1 if relations are scored separately"""
     shift: Tensor
     """[batch, N]"""
     reduce: Tensor | None
@@ -30,44 +38,81 @@ class TransitionScores:
     no_arc: Tensor | None
     """[batch, N left, N right]"""
     relation_heads: Tensor | None = None
-    """[batch, N, relation_dimensions] what relations are scored by, where that is done apart"""
+    """[batch, N, relation_dimensions] what separate relation scores are computed from"""
     relation_dependents: Tensor | None = None
 
     def flat(self, arcs: Tensor) -> Tensor:
-        """[batch, width] the scores in the order of ScoreLayout, with one score per arc [batch, N, N]."""
-        batch, nodes = self.shift.shape
-        parts = [arcs.reshape(batch, nodes * nodes), self.shift]
-        if self.no_arc is not None:
-            parts += [torch.zeros_like(self.shift), self.no_arc.reshape(batch, nodes * nodes)]
-        elif self.reduce is not None:
-            parts.append(self.reduce)
-        return torch.cat(parts, dim=1)
+        """Return rows [batch, width] in the order of TransitionSystem.positions; arcs: one score each [batch, N, N]."""
+        parts = [arcs, self.shift, self.reduce, self.no_arc]
+        return torch.cat([part.flatten(1) for part in parts if part is not None], dim=1)
 
 
-class JointScorer(nn.Module):
-    """Qi & Manning's (2017): a biaffine layer, a rectifier, and a linear layer for relations (and No-Arc)."""
+class Scorer(nn.Module, ABC):
+    """What both scorers share: which transitions the system has, and the relation graph."""
 
-    def __init__(self, size: NetworkSize) -> None:
+    shift: Biaffine
+    reduce: Biaffine | None
+
+    def __init__(self, configuration: Configuration, description: Description) -> None:
         super().__init__()
-        self.size = size
-        self.merge = nn.Linear(2 * size.lstm_size, size.merge_dimensions)
-        self.head = nn.Linear(size.merge_dimensions, size.pair_dimensions)
-        self.dependent = nn.Linear(size.merge_dimensions, size.pair_dimensions)
-        self.pairs = Biaffine(size.pair_dimensions, size.pair_dimensions)
-        self.relations = nn.Linear(size.pair_dimensions, size.relations + size.has_no_arc)
-        self.shift = Biaffine(size.pair_dimensions, 1)
-        self.reduce = Biaffine(size.pair_dimensions, 1) if size.has_reduce else None
-        self.dropout = nn.Dropout(size.dropout)
+        system = get_system(description.system)
+        self.has_no_arc, self.has_reduce = system.has_no_arc, system.has_reduce
+        self.relation_count = len(description.relations)
 
-    def forward(self, read: Tensor) -> TransitionScores:
-        """read: [N, batch, 2 · lstm_size]"""
-        merged = self.dropout(torch.relu(self.merge(read))).transpose(0, 1)
+    def export_relations(self, relation_mask: NDArray[np.float32]) -> bytes:
+        """Return the graph that labels chosen arcs.
+
+        Inputs: `heads` and `dependents` [arcs, width], rows of the main graph's `relation_heads` and
+        `relation_dependents`, and `is_root` [arcs]. Outputs: `relations` [arcs], the best, and their `probabilities`.
+        """
+        g = GraphWriter()
+        scores = self._export_relation_scores(g)
+        from_root = g.add("Unsqueeze", g.input("is_root", BOOL, "arcs"), g.shape(1))
+        masks = (g.constant(row.reshape(1, self.relation_count)) for row in relation_mask)
+        scores = g.add("Add", scores, g.add("Where", from_root, *masks))
+        g.add("ArgMax", scores, axis=1, keepdims=0, output=g.output("relations", INT64, "arcs"))
+        softmax = g.add("Softmax", scores, axis=1)
+        g.add("ReduceMax", softmax, axes=[1], keepdims=0, output=g.output("probabilities", FLOAT, "arcs"))
+        return g.serialize()
+
+    @abstractmethod
+    def export(self, g: GraphWriter, vectors: str, mask: NDArray[np.float32]) -> None:
+        """Add the outputs that score transitions; see runtime.session.Session. vectors: [N, batch, 2 · lstm_size]."""
+
+    @abstractmethod
+    def _export_relation_scores(self, g: GraphWriter) -> str:
+        """Add [arcs, relations] from the inputs `heads` and `dependents`."""
+
+    def _export_shift_and_reduce(self, g: GraphWriter, head: str, dependent: str) -> None:
+        for name, layer in (("shift", self.shift), ("reduce", self.reduce)):
+            if layer is not None:
+                layer.export_diagonal(g, head, dependent, g.output(name, FLOAT, "batch", "nodes"))
+
+
+class JointScorer(Scorer):
+    """Qi & Manning's (2017): a biaffine layer, a ReLU, and a linear layer for relations (and No-Arc)."""
+
+    def __init__(self, configuration: Configuration, description: Description) -> None:
+        super().__init__(configuration, description)
+        merge, width = configuration.merge_dimensions, configuration.pair_dimensions
+        self.merge = nn.Linear(2 * configuration.lstm_size, merge)
+        self.head = nn.Linear(merge, width)
+        self.dependent = nn.Linear(merge, width)
+        self.pairs = Biaffine(width, width)
+        self.relations = nn.Linear(width, self.relation_count + self.has_no_arc)
+        self.shift = Biaffine(width, 1)
+        self.reduce = Biaffine(width, 1) if self.has_reduce else None
+        self.dropout = nn.Dropout(configuration.dropout)
+
+    def forward(self, vectors: Tensor) -> TransitionScores:
+        """vectors: [N, batch, 2 · lstm_size]"""
+        merged = self.dropout(torch.relu(self.merge(vectors))).transpose(0, 1)
         head = self.dropout(torch.relu(self.head(merged)))
         dependent = self.dropout(torch.relu(self.dependent(merged)))
         combined = self.dropout(torch.relu(self.pairs.pairs(head, dependent)))
         arcs = self.relations.weight @ combined + self.relations.bias.unsqueeze(-1)
         no_arc = None
-        if self.size.has_no_arc:
+        if self.has_no_arc:
             arcs, no_arc = arcs[:, :, :-1], arcs[:, :, -1]
         return TransitionScores(
             arcs=arcs,
@@ -76,27 +121,109 @@ class JointScorer(nn.Module):
             no_arc=no_arc,
         )
 
+    def export(self, g: GraphWriter, vectors: str, mask: NDArray[np.float32]) -> None:
+        """`arcs` has the best relation's score, `totals` the log-sum-exp over all relations.
 
-class FactoredScorer(nn.Module):
+        The scores of all relations never exist for more than one head at a time: memory grows with the square of the
+        length, not with that times the relations.
+        """
+        merged = g.linear(vectors, self.merge, relu=True)
+        head, dependent = (g.linear(merged, layer, relu=True) for layer in (self.head, self.dependent))
+        for name, part in (("relation_heads", head), ("relation_dependents", dependent)):
+            output = g.output(name, FLOAT, "batch", "nodes", self.head.out_features)
+            g.add("Transpose", part, perm=[1, 0, 2], output=output)
+        head, dependent = g.append_one(head), g.append_one(dependent)
+        width = self.pairs.outputs
+        # [N, batch, pair, pair + 1]: what each head multiplies dependents with.
+        left = g.add("MatMul", head, g.constant(self.pairs.weight))
+        left = g.add("Reshape", left, g.shape(0, 0, width, width + 1))
+        g.add("Transpose", dependent, perm=[1, 2, 0], output="dependents")  # read by the bodies
+        masks = _mask_by_head(g, mask, left)
+        names = ["arcs", *(["no_arc"] if self.has_no_arc else [])]
+        by_head = [f"{name}_by_head" for name in names]
+        g.nodes.append(self._scan(left, masks, names, by_head))
+        for name, scanned in zip(names, by_head, strict=True):
+            output = g.output(name, FLOAT, "batch", "nodes", "nodes")
+            g.add("Transpose", scanned, perm=[1, 0, 2], output=output)
+        g.input("with_totals", BOOL)
+        g.nodes.append(self._totals_on_request(left, masks, g.output("totals", FLOAT, "batch", "nodes", "nodes")))
+        self._export_shift_and_reduce(g, head, dependent)
+
+    def _scan(self, left: str, masks: str, names: list[str], outputs: list[str]) -> onnx.NodeProto:
+        """Compute the named scores head by head, [N head, batch, N dependent] each."""
+        body = self._scan_body(names)
+        return helper.make_node("Scan", [left, masks], outputs, body=body, num_scan_inputs=2)
+
+    def _totals_on_request(self, left: str, masks: str, output: str) -> onnx.NodeProto:
+        """Compute totals in a branch, since only probabilities need them and onnxruntime runs every other node."""
+        empty = numpy_helper.from_array(np.zeros((0, 0, 0), np.float32))
+        scan = self._scan(left, masks, ["totals"], ["totals_by_head"])
+        transpose = helper.make_node("Transpose", ["totals_by_head"], ["computed_totals"], perm=[1, 0, 2])
+        branches = {
+            "then_branch": ([scan, transpose], "computed_totals"),
+            "else_branch": ([helper.make_node("Constant", [], ["no_totals"], value=empty)], "no_totals"),
+        }
+        graphs = {
+            name: helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(value, FLOAT, [None] * 3)])
+            for name, (nodes, value) in branches.items()
+        }
+        return helper.make_node("If", ["with_totals"], [output], **graphs)
+
+    def _scan_body(self, names: list[str]) -> onnx.GraphProto:
+        """One head with all dependents of its sentence: the named scores, [batch, N] each."""
+        g = GraphWriter(prefix=f"{names[0]}_")
+        relations, width = self.relation_count, self.pairs.outputs
+        weight, bias = self.relations.weight.detach(), self.relations.bias.detach()
+        combined = g.add("Relu", g.add("MatMul", "left", "dependents"))  # [batch, pair, N]
+        scores = g.add("MatMul", g.constant(weight[:relations]), combined)
+        scores = g.add("Add", scores, g.constant(bias[:relations].unsqueeze(-1)))
+        scores = g.add("Add", scores, "mask")  # [batch, relations, N]
+        rows = {name: f"row_{name}" for name in names}
+        if "totals" in rows:
+            g.add("ReduceLogSumExp", scores, axes=[1], keepdims=0, output=rows["totals"])
+        if "arcs" in rows:
+            g.add("ReduceMax", scores, axes=[1], keepdims=0, output=rows["arcs"])
+        if "no_arc" in rows:
+            no_arc = g.add("MatMul", g.constant(weight[relations:]), combined)
+            no_arc = g.add("Add", no_arc, g.constant(bias[relations:].unsqueeze(-1)))
+            g.add("Squeeze", no_arc, g.shape(1), output=rows["no_arc"])
+        inputs: list[tuple[str, list[str | int]]] = [("left", ["batch", width, width + 1]), ("mask", [relations, 1])]
+        return helper.make_graph(
+            g.nodes,
+            f"one_head_{names[0]}",
+            [helper.make_tensor_value_info(name, FLOAT, shape) for name, shape in inputs],
+            [helper.make_tensor_value_info(row, FLOAT, ["batch", "nodes"]) for row in rows.values()],
+            g.constants,
+        )
+
+    def _export_relation_scores(self, g: GraphWriter) -> str:
+        width, relations = self.pairs.outputs, self.relation_count
+        heads, dependents = (g.input(name, FLOAT, "arcs", width) for name in ("heads", "dependents"))
+        combined = g.add("Relu", self.pairs.export_rows(g, heads, dependents))
+        scores = g.add("MatMul", combined, g.constant(self.relations.weight[:relations].T))
+        return g.add("Add", scores, g.constant(self.relations.bias[:relations]))
+
+
+class FactoredScorer(Scorer):
     """Dozat & Manning's (2017), for transitions: one biaffine layer for arcs, another for the relations of arcs."""
 
-    def __init__(self, size: NetworkSize) -> None:
-        super().__init__()
-        self.size = size
-        self.head = nn.Linear(2 * size.lstm_size, size.pair_dimensions)
-        self.dependent = nn.Linear(2 * size.lstm_size, size.pair_dimensions)
-        self.pairs = Biaffine(size.pair_dimensions, 1 + size.has_no_arc)
-        self.shift = Biaffine(size.pair_dimensions, 1)
-        self.reduce = Biaffine(size.pair_dimensions, 1) if size.has_reduce else None
-        self.relation_head = nn.Linear(2 * size.lstm_size, size.relation_dimensions)
-        self.relation_dependent = nn.Linear(2 * size.lstm_size, size.relation_dimensions)
-        self.relations = Biaffine(size.relation_dimensions, size.relations)
-        self.dropout = SharedDropout(size.dropout)
+    def __init__(self, configuration: Configuration, description: Description) -> None:
+        super().__init__(configuration, description)
+        inputs, width = 2 * configuration.lstm_size, configuration.pair_dimensions
+        self.head = nn.Linear(inputs, width)
+        self.dependent = nn.Linear(inputs, width)
+        self.pairs = Biaffine(width, 1 + self.has_no_arc)
+        self.shift = Biaffine(width, 1)
+        self.reduce = Biaffine(width, 1) if self.has_reduce else None
+        self.relation_head = nn.Linear(inputs, configuration.relation_dimensions)
+        self.relation_dependent = nn.Linear(inputs, configuration.relation_dimensions)
+        self.relations = Biaffine(configuration.relation_dimensions, self.relation_count)
+        self.dropout = SharedDropout(configuration.dropout)
 
-    def forward(self, read: Tensor) -> TransitionScores:
-        """read: [N, batch, 2 · lstm_size]"""
+    def forward(self, vectors: Tensor) -> TransitionScores:
+        """vectors: [N, batch, 2 · lstm_size]"""
         head, dependent, relation_head, relation_dependent = (
-            self.dropout(torch.relu(layer(read))).transpose(0, 1)
+            self.dropout(torch.relu(layer(vectors))).transpose(0, 1)
             for layer in (self.head, self.dependent, self.relation_head, self.relation_dependent)
         )
         pairs = self.pairs.pairs(head, dependent)
@@ -104,11 +231,40 @@ class FactoredScorer(nn.Module):
             arcs=pairs[:, :, :1],
             shift=self.shift.diagonal(head, dependent).squeeze(-1),
             reduce=None if self.reduce is None else self.reduce.diagonal(head, dependent).squeeze(-1),
-            no_arc=pairs[:, :, 1] if self.size.has_no_arc else None,
+            no_arc=pairs[:, :, 1] if self.has_no_arc else None,
             relation_heads=relation_head,
             relation_dependents=relation_dependent,
         )
 
     def relation_logits(self, heads: Tensor, dependents: Tensor) -> Tensor:
-        """[arcs, relations] for arcs whose words have these vectors [arcs, relation_dimensions]."""
+        """Return [arcs, relations] for arcs whose words have these vectors [arcs, relation_dimensions]."""
         return self.relations.diagonal(heads, dependents)
+
+    def export(self, g: GraphWriter, vectors: str, mask: NDArray[np.float32]) -> None:
+        head, dependent = (g.append_one(g.linear(vectors, layer, relu=True)) for layer in (self.head, self.dependent))
+        right = g.add("Transpose", dependent, perm=[1, 2, 0])
+        width = self.head.out_features + 1
+        weights = self.pairs.weight.detach().view(width, self.pairs.outputs, width)
+        for number, name in enumerate(["arcs", "no_arc"][: self.pairs.outputs]):
+            left = g.add("Transpose", g.add("MatMul", head, g.constant(weights[:, number])), perm=[1, 0, 2])
+            g.add("MatMul", left, right, output=g.output(name, FLOAT, "batch", "nodes", "nodes"))
+        layers = {"relation_heads": self.relation_head, "relation_dependents": self.relation_dependent}
+        for name, layer in layers.items():
+            output = g.output(name, FLOAT, "batch", "nodes", layer.out_features)
+            g.add("Transpose", g.linear(vectors, layer, relu=True), perm=[1, 0, 2], output=output)
+        self._export_shift_and_reduce(g, head, dependent)
+
+    def _export_relation_scores(self, g: GraphWriter) -> str:
+        width = self.relation_head.out_features
+        heads, dependents = (g.input(name, FLOAT, "arcs", width) for name in ("heads", "dependents"))
+        return self.relations.export_rows(g, heads, dependents)
+
+
+def _mask_by_head(g: GraphWriter, mask: NDArray[np.float32], like: str) -> str:
+    """Add [N, relations, 1]: row 0 of the mask for the root, row 1 for every other head."""
+    nodes = g.add("Slice", g.add("Shape", like), g.shape(0), g.shape(1))
+    others = g.add("Sub", nodes, g.shape(1))
+    relations = mask.shape[1]
+    target = g.add("Concat", others, g.shape(relations, 1), axis=0)
+    rest = g.add("Expand", g.constant(mask[1].reshape(1, relations, 1)), target)
+    return g.add("Concat", g.constant(mask[0].reshape(1, relations, 1)), rest, axis=0)

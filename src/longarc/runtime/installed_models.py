@@ -1,4 +1,4 @@
-"""Models by name: those that come with Longarc, and those that a user keeps in a folder of models."""
+"""Find models by name: those embedded in the package and those in the user's model folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT = "en_ewt"
 
 @dataclass(frozen=True)
 class NamedModel:
-    """A model that can be asked for by its name."""
+    """A model with a name."""
 
     name: str
     path: Path
@@ -25,7 +25,7 @@ class NamedModel:
 
 
 def user_folder() -> Path:
-    """Where a user's models are: the folder that $LONGARC_MODELS names, else the usual place for such data."""
+    """Return the user's model folder: $LONGARC_MODELS, else the platform's usual data folder."""
     if named := os.environ.get(FOLDER_VARIABLE):
         return Path(named)
     if sys.platform == "win32":
@@ -36,26 +36,26 @@ def user_folder() -> Path:
 
 
 def named_models() -> list[NamedModel]:
-    """All that there are; one of the user's goes before an embedded one of the same name."""
-    found: dict[str, NamedModel] = {}
+    """Return all models; a user's model hides an embedded one of the same name."""
+    models: dict[str, NamedModel] = {}
     for folder, embedded in ((user_folder(), False), (EMBEDDED, True)):
         for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
-            found.setdefault(path.stem, NamedModel(path.stem, path, embedded))
-    return list(found.values())
+            models.setdefault(path.stem, NamedModel(path.stem, path, embedded))
+    return list(models.values())
 
 
-def find_model(wanted: str | Path | None) -> Path:
-    """The file of a model that is named by its path or its name; of the default one where none is named."""
+def find_model(name_or_path: str | Path | None) -> Path:
+    """Return the file of a model given by path or name, or of the default model."""
     known = {model.name: model.path for model in named_models()}
-    if wanted is None:
+    if name_or_path is None:
         if DEFAULT in known:
             return known[DEFAULT]
-        hint = "Train one with `longarc train` and name its file."
-        raise LongarcError("no model was named, and none comes with this version", hint)
-    path = Path(wanted)
+        hint = "Train a model and name its file."
+        raise LongarcError("no model was named, and none is embedded in this version", hint)
+    path = Path(name_or_path)
     if path.is_file() or path.suffix == SUFFIX or len(path.parts) > 1:
         return path
-    if str(wanted) in known:
-        return known[str(wanted)]
-    names = f"Known by name: {', '.join(known)}." if known else f"No models are in {user_folder()}."
-    raise LongarcError(f"{wanted}: neither a file nor the name of a model", f"{names} `longarc models` lists them.")
+    if str(name_or_path) in known:
+        return known[str(name_or_path)]
+    names = f"Known names: {', '.join(known)}." if known else f"No models are in {user_folder()}."
+    raise LongarcError(f"{name_or_path}: neither a file nor the name of a model", names)

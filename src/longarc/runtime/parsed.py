@@ -1,4 +1,4 @@
-"""A sentence as the parser gives it back: with probabilities, tokens to iterate over, and its transitions."""
+"""A parsed sentence: probabilities, tokens to iterate over, and the transitions that build its tree."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from longarc.data.conllx import to_conllu
 from longarc.data.sentence import DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS, Sentence
-from longarc.transitions import get_system
-from longarc.transitions.static_oracle import pad_heads
 
 
 @dataclass(frozen=True)
@@ -29,12 +27,12 @@ class Token:
     relation: str
     misc: str
     probability: float | None
-    """Of the transition that made the word's arc, relation included, among those that were legal then; None for a word
-    that no transition attached."""
+    """The probability of the transition that added the word's arc, relation included, among the transitions that were
+    legal; None for a word that no transition attached."""
 
 
 class ParsedSentence(Sentence):
-    """A sentence with the parser's columns in place."""
+    """A sentence with the parser's columns filled in."""
 
     __slots__ = ("probabilities", "system")
 
@@ -50,7 +48,7 @@ class ParsedSentence(Sentence):
         )
         self.system = system
         self.probabilities = probabilities
-        """[n + 1] by node; None if they were not asked for"""
+        """[n + 1] by node; None if they were not requested"""
 
     def __iter__(self) -> Iterator[Token]:
         for number, word in enumerate(self.words, 1):
@@ -69,22 +67,17 @@ class ParsedSentence(Sentence):
             )
 
     def to_conllu(self) -> str:
-        """The sentence in CoNLL-U, with the blank line after it."""
+        """Return the sentence in CoNLL-U, including the blank line after it."""
         return to_conllu(self).to_conll()
 
     def transitions(self, system: str | None = None) -> list[str]:
-        """The transitions that build this tree, in the parser's system unless another is named."""
-        definition = get_system(system or self.system)
-        lengths, gold = pad_heads([self.heads])
-        state = definition.initial(lengths, single_root=False)
-        names = []
-        while (choice := definition.oracle(state, gold))[0] >= 0:
-            names += definition.names(state, choice)
-            definition.apply(state, choice)
-        return names
+        """Return the transitions that build this tree, in the parser's system unless another is named."""
+        from longarc.runtime.steps import oracle_steps
+
+        return [step.taken.name for step in oracle_steps(self, system or self.system).steps]
 
     def _repr_svg_(self) -> str:
-        """The drawing that notebooks show."""
+        """Return the drawing that notebooks show."""
         from longarc.drawing.svg import svg_tree
 
         return svg_tree(self)

@@ -1,8 +1,7 @@
-"""From raw text to sentences of words: by the small character model that a package may have, or else by rules."""
+"""Split raw text into sentences and words: by the character model of a model file, or by rules."""
 
 from __future__ import annotations
 
-import os
 import re
 import unicodedata
 from abc import ABC, abstractmethod
@@ -16,20 +15,21 @@ from longarc.data.characters import SPACE, TextCharacters, categories_of, read_c
 from longarc.data.raw_text import MAX_WORDS, Span, sentences_of
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
-from longarc.runtime.model_file import ModelFile, TokenizerDescription
-from longarc.runtime.session import open_graph
+from longarc.runtime.description import TokenizerDescription
+from longarc.runtime.graph import Graph
+from longarc.runtime.model_file import TOKENIZER, ModelFile
 
 INSIDE, TOKEN_END, SENTENCE_END, MULTIWORD_END, MULTIWORD_SENTENCE_END = range(5)
-"""What the model says of each character: whether a token, a sentence ends with it, and of what kind."""
+"""The label of each character: which kind of token or sentence ends with it, if any."""
 LABELS = 5
 
 WINDOW = 512
-"""Characters that are read at once; a longer paragraph is read in several windows."""
+"""Characters read at once; longer paragraphs are read in several windows."""
 OVERLAP = 64
-"""Characters at the ends of a window that are only there for the sake of the others."""
+"""Characters at both ends of a window that are context only; their labels are discarded."""
 BATCH_CHARACTERS = 16_384
 PIECE = 1 << 18
-"""Characters of a longer text that are split at once."""
+"""Characters of a long text that are tokenized at once."""
 
 
 class Tokenizer(ABC):
@@ -37,29 +37,29 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def spans(self, text: str) -> list[list[Span]]:
-        """The tokens of each sentence; with white space at most between them."""
+        """Return the tokens of each sentence; only white space may separate them."""
 
     def split(self, text: str, *, ranges: bool = False) -> list[Sentence]:
-        """A text as sentences that are not parsed yet; joined, they give it back (see data.raw_text)."""
+        """Return a text as unparsed sentences, from which it can be restored (see data.raw_text)."""
         return list(self.split_stream([text], ranges=ranges))
 
     def split_stream(self, pieces: Iterable[str], *, ranges: bool = False, first_number: int = 1) -> Iterator[Sentence]:
-        """The same for a text that comes in pieces, whatever their sizes; `first_number`: the first `sent_id`."""
+        """Do the same for a text that arrives in pieces of any size; `first_number` is the first `sent_id`."""
         supply = _Supply(pieces)
         rest = gap = ""
         place, number = 0, first_number
         is_last = False
         while not is_last:
-            wanted = max(PIECE - len(rest), PIECE // 4)
-            fresh = supply.take(wanted)
-            is_last = len(fresh) < wanted
+            size = max(PIECE - len(rest), PIECE // 4)
+            fresh = supply.take(size)
+            is_last = len(fresh) < size
             text = rest + fresh
             if "\0" in text:
-                raise LongarcError("the text has a NUL character in it", "Is it text, and not binary data?")
+                raise LongarcError("the text contains a NUL character", "Is it binary data?")
             spans = _cut(self.spans(text))
             end = len(text)
             if not is_last and spans:
-                # The last sentence may go on, unless that would mean to wait for ever.
+                # The last sentence may continue in the next piece, unless it is the only one.
                 spans, last = (spans[:-1], spans[-1]) if len(spans) > 1 else (spans, [])
                 end = last[0].start if last else end
             if spans or is_last:
@@ -73,7 +73,7 @@ class Tokenizer(ABC):
 
 
 class RuleTokenizer(Tokenizer):
-    """For models without a character model: words and punctuation apart, sentences by their final punctuation."""
+    """Separates words from punctuation, and sentences by their final punctuation."""
 
     _FINAL = frozenset(".!?…。！？؟۔।")
     _CLOSING = frozenset("\"'”’»›)]}」』）】")
@@ -81,7 +81,7 @@ class RuleTokenizer(Tokenizer):
     def __init__(self) -> None:
         marks = "".join(chr(code) for code in range(0x20000) if unicodedata.category(chr(code))[0] == "M")
         letter = rf"[\w{marks}]"
-        joined = f"[\u200d{marks}\U0001f3fb-\U0001f3ff]"  # what makes one sign of several, as in many emoji
+        joined = f"[\u200d{marks}\U0001f3fb-\U0001f3ff]"  # joins several characters into one, as in many emoji
         self._token = re.compile(
             rf"{letter}+(?:[-'’.,:/@]{letter}+)*|\.{{2,}}|[^\w\s\ufeff](?:{joined}+[^\w\s\ufeff]?)*"
         )
@@ -103,17 +103,14 @@ class RuleTokenizer(Tokenizer):
         return sentences
 
 
-class LearntTokenizer(Tokenizer):
-    """The character model of a package."""
+class LearnedTokenizer(Tokenizer):
+    """The character model of a model file."""
 
-    def __init__(self, package: ModelFile, read_again: Callable[[], ModelFile], name: str) -> None:
-        assert package.description.tokenizer is not None
-        self.description: TokenizerDescription = package.description.tokenizer
-        self._read_again = read_again
+    def __init__(self, description: TokenizerDescription, graph: Graph, name: str) -> None:
+        self.description = description
+        self._graph = graph
         self._name = name
-        self._graph = open_graph(package.tokenizer_graph, name)
-        self._owner = os.getpid()
-        self._try_out()
+        self._probe()
 
     def spans(self, text: str) -> list[list[Span]]:
         characters = read_characters(text)
@@ -122,24 +119,26 @@ class LearntTokenizer(Tokenizer):
         return self._spans_of(text, characters, self._labels(characters))
 
     def _labels(self, characters: TextCharacters) -> NDArray[np.int64]:
-        """[characters] what the model says of each."""
+        """[characters] Return the label of each character."""
         numbers, categories = self.description.numbers(characters.codes), categories_of(characters.codes)
         windows = _windows(characters.paragraphs)
         labels = np.zeros(len(characters.codes), dtype=np.int64)
         for indices in batches_by_length(windows[:, 1] - windows[:, 0], BATCH_CHARACTERS):
-            own = windows[indices]
-            lengths = own[:, 1] - own[:, 0]
+            start, end, first, last = windows[indices].T
+            lengths = end - start
             inside = np.arange(int(lengths.max()))[:, None] < lengths  # [longest, windows]
-            places = np.where(inside, own[:, 0] + np.arange(len(inside))[:, None], 0)
-            found = self._run(np.where(inside, numbers[places], 0), np.where(inside, categories[places], 0), lengths)
-            counts = inside & (places >= own[:, 2]) & (places < own[:, 3])
-            labels[places[counts]] = found[counts]
+            positions = np.where(inside, start + np.arange(len(inside))[:, None], 0)
+            predicted = self._run(
+                np.where(inside, numbers[positions], 0), np.where(inside, categories[positions], 0), lengths
+            )
+            counts = inside & (positions >= first) & (positions < last)
+            labels[positions[counts]] = predicted[counts]
         return labels
 
     def _spans_of(self, text: str, characters: TextCharacters, labels: NDArray[np.int64]) -> list[list[Span]]:
         is_space = characters.codes == SPACE
         paragraph_ends = characters.paragraphs[1:] - 1
-        # White space ends no token, and most of it is in none.
+        # White space ends no token, and few tokens contain any.
         before_space = np.append(is_space[1:], False)
         may_be_inside = np.append(self.description.has_spaces & (characters.spaces[1:] == 1), False)
         for index in np.flatnonzero(before_space & may_be_inside):
@@ -170,27 +169,24 @@ class LearntTokenizer(Tokenizer):
     def _run(
         self, numbers: NDArray[np.int64], categories: NDArray[np.int64], lengths: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """numbers, categories: [longest, windows]; lengths: [windows]. Gives labels [longest, windows]."""
-        if self._owner != os.getpid():
-            self._graph = open_graph(self._read_again().tokenizer_graph, self._name)
-            self._owner = os.getpid()
+        """Return labels [longest, windows]; numbers, categories: [longest, windows]; lengths: [windows]."""
         inputs = {"characters": numbers, "categories": categories, "lengths": lengths.astype(np.int32)}
         labels: NDArray[np.int64] = self._graph.run(["labels"], inputs)[0]
         return labels
 
-    def _try_out(self) -> None:
-        """Splits a little text, to find out now whether the graph is what it should be."""
+    def _probe(self) -> None:
+        """Label a few characters to find out now whether the graph fits the description."""
         numbers = np.full((2, 1), self.description.character_numbers - 1)
         try:
             labels = self._run(numbers, np.ones((2, 1), dtype=np.int64), np.array([2]))
-        except Exception as error:  # onnxruntime's exceptions have no common base but this
-            raise LongarcError(f"{self._name}: the tokeniser does not work: {error}") from None
+        except Exception as error:  # onnxruntime's exceptions have no other common base
+            raise LongarcError(f"{self._name}: the tokenizer does not work: {error}") from None
         if labels.shape != (2, 1) or not 0 <= labels.min() <= labels.max() < LABELS:
-            raise LongarcError(f"{self._name}: the tokeniser does not fit its description")
+            raise LongarcError(f"{self._name}: the tokenizer does not fit its description")
 
 
 def _windows(paragraphs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[windows, 4] first and last character of each (that one not included), and which of them it decides on."""
+    """[windows, 4] Return start and end of each window, and start and end of the characters that it labels."""
     step = WINDOW - 2 * OVERLAP
     rows = []
     for start, end in zip(paragraphs[:-1].tolist(), paragraphs[1:].tolist(), strict=True):
@@ -203,14 +199,14 @@ def _windows(paragraphs: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _cut(sentences: Sequence[list[Span]]) -> list[list[Span]]:
-    """The same with sentences of more than MAX_WORDS tokens cut."""
+    """Split sentences of more than MAX_WORDS tokens."""
     return [
         sentence[start : start + MAX_WORDS] for sentence in sentences for start in range(0, len(sentence), MAX_WORDS)
     ]
 
 
 class _Supply:
-    """A text that comes in pieces, to be taken in other pieces."""
+    """Regroups a text that arrives in pieces."""
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self._pieces = iter(pieces)
@@ -218,7 +214,7 @@ class _Supply:
         self._place = 0
 
     def take(self, count: int) -> str:
-        """So many characters; fewer at the end of the text only."""
+        """Return `count` characters; fewer only at the end of the text."""
         parts = []
         while count > 0:
             part = self._piece[self._place : self._place + count]
@@ -233,8 +229,9 @@ class _Supply:
         return "".join(parts)
 
 
-def make_tokenizer(package: ModelFile, read_again: Callable[[], ModelFile], name: str) -> Tokenizer:
-    """The tokenizer that a model comes with, or the one that needs none."""
-    if package.description.tokenizer is None:
+def make_tokenizer(model: ModelFile, reload: Callable[[], ModelFile], name: str) -> Tokenizer:
+    """Return the model's own tokenizer, or the rule-based one if it has none."""
+    if model.description.tokenizer is None:
         return RuleTokenizer()
-    return LearntTokenizer(package, read_again, name)
+    graph = Graph(model.graphs[TOKENIZER], lambda: reload().graphs[TOKENIZER], name)
+    return LearnedTokenizer(model.description.tokenizer, graph, name)

@@ -1,1 +1,1 @@
-"""The service and its page: `longarc serve`. Needs the extra `longarc[serve]`."""
+"""The HTTP server and its web page. Needs the extra `longarc[serve]`."""

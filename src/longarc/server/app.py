@@ -1,4 +1,4 @@
-"""The application: routes, page, and what happens when something goes wrong."""
+"""The FastAPI application: routes, page files and error handlers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -21,27 +22,27 @@ from longarc.server.batching import Batcher
 from longarc.server.guard import Guard
 from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
-from longarc.server.problem import Problem, answer, problem_of
-from longarc.server.served_models import Models
+from longarc.server.problem import Problem, json_error, to_problem
+from longarc.server.served_models import ServedModels
 from longarc.server.service import Service
 
 PAGE = Path(__file__).parent / "page"
-KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-DESCRIPTION = """Dependency parsing over HTTP. `/process` and `/models` answer as the UDPipe service does; the routes
-under `/api` are simpler to use from a program. Requests of all clients are parsed together."""
+MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+DESCRIPTION = """Dependency parsing over HTTP. `/process` and `/models` are compatible with the UDPipe service; the
+routes under `/api` are easier to use from a program. Requests of all clients are batched."""
 
 
 def make_app(
-    models: Models, limits: Limits | None = None, token: str = "", hosts: frozenset[str] = frozenset()
+    models: ServedModels, limits: Limits | None = None, token: str = "", hosts: frozenset[str] = frozenset()
 ) -> FastAPI:
-    """The application for some models. With a token, only those who send it may do more than look at the page; with
-    `hosts`, only requests to these names are answered."""
+    """Return the application. With `token`, everything but the page and `/health` needs it; with `hosts`, only requests
+    to these host names are answered."""
     limits = limits or Limits()
     metrics = Metrics()
-    service = Service(models, limits, metrics, Batcher(limits, metrics, models.threads))
+    service = Service(models, limits, Batcher(limits, metrics, models.threads))
 
     @asynccontextmanager
-    async def running(app: FastAPI) -> AsyncIterator[None]:
+    async def run_batcher(app: FastAPI) -> AsyncIterator[None]:
         service.batcher.start()
         yield
         await anyio.to_thread.run_sync(service.batcher.close)
@@ -50,28 +51,32 @@ def make_app(
         title="Longarc",
         version=__version__,
         description=DESCRIPTION,
-        lifespan=running,
+        lifespan=run_batcher,
         openapi_url="/api/openapi.json",
-        # The pages for reading it load programs from the network.
+        # FastAPI's documentation pages load scripts from the network.
         docs_url=None,
         redoc_url=None,
     )
-    app.state.service = service
     files = _page_files()
-    for path, (kind, content) in files.items():
-        app.api_route(path, methods=["GET", "HEAD"], include_in_schema=False)(_file_route(kind, content))
-    app.include_router(udpipe.make_router(service))
-    app.include_router(api.make_router(service, __version__))
+    for path, (media_type, content) in files.items():
+        app.api_route(path, methods=["GET", "HEAD"], include_in_schema=False)(_make_endpoint(media_type, content))
+    udpipe_router = udpipe.make_router(service)
+    udpipe_paths = {route.path for route in udpipe_router.routes if isinstance(route, APIRoute)}
+    app.include_router(udpipe_router)
+    app.include_router(api.make_router(service))
 
-    @app.get("/health", tags=["Operation"], summary="Whether the server is there")
+    @app.get("/health", tags=["Operation"], summary="Check that the server is running")
     async def health() -> dict[str, str]:
         return {"status": "ok", "version": __version__}
 
     app.head("/health", include_in_schema=False)(health)
 
-    @app.get("/metrics", tags=["Operation"], summary="Counters for Prometheus", response_class=Response)
-    async def counters() -> Response:
+    @app.get("/metrics", tags=["Operation"], summary="Metrics for Prometheus", response_class=Response)
+    async def get_metrics() -> Response:
         return Response(metrics.text(), media_type="text/plain; version=0.0.4")
+
+    def error_response(problem: Problem, path: str) -> Response:
+        return udpipe.text_error(problem) if path in udpipe_paths else json_error(problem)
 
     app.add_middleware(
         Guard,
@@ -81,53 +86,54 @@ def make_app(
         hosts=hosts,
         open_paths=frozenset([*files, "/health"]),
         routes=frozenset([*files, *app.openapi()["paths"]]),
+        error_response=error_response,
     )
-    _tell_problems(app)
+
+    async def handle_error(request: Request, error: Exception) -> Response:
+        return error_response(_find_problem(error), request.url.path)
+
+    for kind in (LongarcError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, handle_error)
     return app
 
 
 def _page_files() -> dict[str, tuple[str, bytes]]:
-    """The files of the page by the path that serves them; no other file can be asked for."""
+    """Return the media type and content of each file of the page by its URL path. No other file is served."""
     files = {
-        f"/{file.name}": (KINDS[file.suffix], file.read_bytes()) for file in PAGE.iterdir() if file.suffix in KINDS
+        f"/{file.name}": (MEDIA_TYPES[file.suffix], file.read_bytes())
+        for file in PAGE.iterdir()
+        if file.suffix in MEDIA_TYPES
     }
     files["/"] = files.pop("/index.html")
-    # The page takes the rules out of the drawings, since it allows no style but that of its own files.
-    files["/drawing.css"] = (KINDS[".css"], style_rules("auto").encode())
+    # The page's security policy forbids inline styles, so it needs the style rules of the drawings as a file.
+    files["/drawing.css"] = (MEDIA_TYPES[".css"], style_rules("auto").encode())
     return files
 
 
-def _file_route(kind: str, content: bytes) -> Any:
+def _make_endpoint(media_type: str, content: bytes) -> Any:
     async def serve_file() -> Response:
-        return Response(content, media_type=kind, headers={"Cache-Control": "no-cache"})
+        return Response(content, media_type=media_type, headers={"Cache-Control": "no-cache"})
 
     return serve_file
 
 
-def _tell_problems(app: FastAPI) -> None:
-    """Makes one kind of answer of all that can be wrong with a request."""
-
-    async def tell(request: Request, error: Exception) -> Response:
-        if isinstance(error, Problem):
-            problem = error
-        elif isinstance(error, LongarcError):
-            problem = problem_of(error)
-        elif isinstance(error, RequestValidationError):
-            problem = Problem(422, "; ".join(map(_in_words, error.errors()[:5])))
-        else:
-            assert isinstance(error, HTTPException)
-            problem = Problem(error.status_code, str(error.detail))
-        response = answer(problem, request.url.path)
-        response.headers.update(getattr(error, "headers", None) or {})
-        return response
-
-    for kind in (Problem, LongarcError, RequestValidationError, HTTPException):
-        app.add_exception_handler(kind, tell)
+def _find_problem(error: Exception) -> Problem:
+    """Map every exception that a request can cause to a Problem."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, LongarcError):
+        return to_problem(error)
+    if isinstance(error, RequestValidationError):
+        return Problem(422, "; ".join(map(_describe, error.errors()[:5])))
+    assert isinstance(error, HTTPException)
+    problem = Problem(error.status_code, str(error.detail))
+    problem.headers = error.headers
+    return problem
 
 
-def _in_words(error: Any) -> str:
-    """What is wrong with a field, without what was found there, which could be anything."""
+def _describe(error: Any) -> str:
+    """Describe a validation error, without the invalid value, which may be anything."""
     if error["type"] == "json_invalid":
         return "the body is not valid JSON"
-    place = ".".join(ascii(part)[1:-1] if isinstance(part, str) else str(part) for part in error["loc"][1:])
-    return f"{place[:80]}: {error['msg']}" if place else str(error["msg"])
+    field = ".".join(ascii(part)[1:-1] if isinstance(part, str) else str(part) for part in error["loc"][1:])
+    return f"{field[:80]}: {error['msg']}" if field else str(error["msg"])

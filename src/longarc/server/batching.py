@@ -1,9 +1,8 @@
-"""One parser for many clients: their sentences wait in one place, and each thread takes those that go well together.
+"""Batches sentences of many clients for one parser.
 
-A batch begins with the next sentence of the request whose turn it is, so that a sentence does not wait for someone
-else's book, and is filled with the waiting sentences, of whatever request, that are nearest to it in length: the
-parser is fastest with sentences of one length. The queue is bounded, a request that nobody waits for any more is
-dropped, and closing finishes what was accepted.
+Requests take turns to start a batch, so that a large request cannot block a small one. A worker thread fills the batch
+with the waiting sentences, of any request, that are nearest in length: the parser is fastest on sentences of equal
+length. The queue is bounded, abandoned requests are dropped, and closing finishes all accepted requests.
 """
 
 from __future__ import annotations
@@ -19,20 +18,18 @@ from typing import NamedTuple
 from longarc.cores import available_cores
 from longarc.data.sentence import Sentence
 from longarc.runtime.parsed import ParsedSentence
-from longarc.runtime.parser import Parser
+from longarc.runtime.parser import BATCH_WORDS, Parser
 from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
 from longarc.server.problem import Problem
 
-BATCH_WORDS = 600
-"""Words in a batch, unless one sentence has more."""
 ENOUGH_WORDS = 2_000
-"""Words that are not kept waiting for more."""
-MOST_MOMENTS = 10
+"""With this many words in the queue, do not wait for more."""
+MAX_GATHER_PERIODS = 10
 
 
-class Kind(NamedTuple):
-    """What sentences must have in common to be parsed together."""
+class BatchKey(NamedTuple):
+    """The model and options; only sentences that agree in them can share a batch."""
 
     model: str
     keep_tags: bool
@@ -41,42 +38,42 @@ class Kind(NamedTuple):
 
 @dataclass
 class Job:
-    """A request on its way."""
+    """The sentences of one request."""
 
-    kind: Kind
+    key: BatchKey
     parser: Parser
     sentences: Sequence[Sentence]
-    done: list[ParsedSentence | None]
-    """The sentences that are parsed, in their places"""
-    left: int
-    """How many are not"""
+    parsed: list[ParsedSentence | None]
+    """The parsed sentences; None for those not parsed yet"""
+    unparsed: int
+    """How many sentences are not parsed yet"""
     taken: list[bool]
-    """Which are parsed or being parsed"""
+    """Whether each sentence is parsed or being parsed"""
     next: int = 0
-    """All before this one are taken"""
+    """The first sentence that is not taken"""
     result: Future[list[ParsedSentence]] = field(default_factory=Future)
     abandoned: bool = False
     """Whether the client has stopped waiting"""
 
     def is_over(self) -> bool:
-        """Whether nothing more needs to be done for it."""
+        """Return whether the job needs no more work."""
         return self.abandoned or self.result.done()
 
 
-Place = tuple[Job, int]
-"""A sentence of a job."""
+QueuedSentence = tuple[Job, int]
+"""A job and the index of one of its sentences."""
 
 
 class Batcher:
-    """The sentences that wait, and the threads that parse them."""
+    """The queue of sentences, and the threads that parse them."""
 
     def __init__(self, limits: Limits, metrics: Metrics, threads: int | None = None) -> None:
         self._limits = limits
         self._metrics = metrics
         self._turns: deque[Job] = deque()
-        """Jobs that have sentences which nobody has taken; the next to begin a batch comes first"""
-        self._waiting: dict[Kind, dict[int, deque[Place]]] = {}
-        """All such sentences by kind and length; some may have been taken since"""
+        """Jobs with sentences that are not taken; the first job starts the next batch"""
+        self._waiting: dict[BatchKey, dict[int, deque[QueuedSentence]]] = {}
+        """The sentences of these jobs by key and length; some may be taken already"""
         self._words = 0
         self._changed = threading.Condition()
         self._closing = False
@@ -86,29 +83,30 @@ class Batcher:
         ]
 
     def start(self) -> None:
+        """Start the worker threads."""
         for worker in self._workers:
             worker.start()
 
     def close(self) -> None:
-        """Finishes what was accepted; returns when it is done."""
+        """Finish all accepted jobs and stop the threads."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         for worker in self._workers:
             worker.join()
 
-    def submit(self, kind: Kind, parser: Parser, sentences: Sequence[Sentence]) -> Job:
-        """Queues sentences, whose columns will be filled in place; Problem 429 if the queue is full."""
+    def submit(self, key: BatchKey, parser: Parser, sentences: Sequence[Sentence]) -> Job:
+        """Queue sentences, whose columns will be filled in place; raise Problem 429 if the queue is full."""
         count = len(sentences)
-        job = Job(kind, parser, sentences, [None] * count, count, [False] * count)
-        job.result.set_running_or_notify_cancel()  # it cannot be cancelled in the midst of a batch, but abandoned
+        job = Job(key, parser, sentences, [None] * count, count, [False] * count)
+        job.result.set_running_or_notify_cancel()  # a running batch cannot be cancelled; see `abandoned`
         words = sum(map(len, sentences))
         with self._changed:
             if self._closing:
                 raise Problem(503, "the server is shutting down")
             if self._turns and self._words + words > self._limits.queue_words:
-                raise Problem(429, "too much is waiting to be parsed", "Try again in a moment.")
-            by_length = self._waiting.setdefault(kind, {})
+                raise Problem(429, "the queue is full", "Try again in a moment.")
+            by_length = self._waiting.setdefault(key, {})
             for index, sentence in enumerate(sentences):
                 by_length.setdefault(len(sentence), deque()).append((job, index))
             self._turns.append(job)
@@ -125,8 +123,8 @@ class Batcher:
         while batch := self._next_batch():
             self._parse(batch)
 
-    def _next_batch(self) -> list[Place]:
-        """Waits for work and takes a batch of it; nothing when all is done and the server closes."""
+    def _next_batch(self) -> list[QueuedSentence]:
+        """Wait for a batch; return an empty one when the server is closing and the queue is empty."""
         with self._changed:
             while True:
                 if self._turns and (batch := self._take()):
@@ -138,8 +136,8 @@ class Batcher:
                     self._gather()
 
     def _gather(self) -> None:
-        """Waits for company as long as more keep coming, for some moments at most, unless there is plenty already."""
-        latest = time.monotonic() + MOST_MOMENTS * self._limits.gather_seconds
+        """Delay briefly so that requests can be batched, longer while more keep arriving."""
+        latest = time.monotonic() + MAX_GATHER_PERIODS * self._limits.gather_seconds
         known = 0
         while known < len(self._turns) and not self._closing and time.monotonic() < latest:
             if self._words >= ENOUGH_WORDS:
@@ -149,17 +147,17 @@ class Batcher:
             while (left := min(until, latest) - time.monotonic()) > 0 and not self._closing:
                 self._changed.wait(left)
 
-    def _take(self) -> list[Place]:
-        """The next sentence of the job whose turn it is, and those that go well with it."""
+    def _take(self) -> list[QueuedSentence]:
+        """Take the next sentence of the first job, and waiting sentences of similar length."""
         job = self._turns.popleft()
         if job.is_over():
             self._drop(job)
             return []
         first = job.next
-        batch: list[Place] = []
+        batch: list[QueuedSentence] = []
         self._add(batch, job, first)
         length = words = len(job.sentences[first])
-        by_length = self._waiting[job.kind]
+        by_length = self._waiting[job.key]
         for near in sorted(by_length, key=lambda other: (abs(other - length), other)):
             if abs(near - length) > 2 + length // 2:
                 break
@@ -176,43 +174,43 @@ class Batcher:
         self._count(-words)
         return batch
 
-    def _add(self, batch: list[Place], job: Job, index: int) -> None:
+    def _add(self, batch: list[QueuedSentence], job: Job, index: int) -> None:
         job.taken[index] = True
         while job.next < len(job.taken) and job.taken[job.next]:
             job.next += 1
         batch.append((job, index))
 
     def _drop(self, job: Job) -> None:
-        """Forgets a job that is over; its places are passed over when they are met."""
+        """Mark the sentences of a finished job as taken, so that batches skip them."""
         self._count(-sum(len(sentence) for sentence, taken in zip(job.sentences, job.taken, strict=True) if not taken))
         job.taken = [True] * len(job.taken)
 
-    def _parse(self, batch: list[Place]) -> None:
-        """Parses a batch. If that fails, each request's part is tried alone, so that one cannot spoil another's."""
-        kind, parser = batch[0][0].kind, batch[0][0].parser
+    def _parse(self, batch: list[QueuedSentence]) -> None:
+        """Parse a batch. If that fails, parse each request's sentences alone, so that only the faulty one fails."""
+        key, parser = batch[0][0].key, batch[0][0].parser
         sentences = [job.sentences[index] for job, index in batch]
         jobs = {id(job): job for job, _ in batch}
         try:
-            parsed = parser.parse_batch(sentences, keep_tags=kind.keep_tags, probabilities=kind.probabilities)
-        except Exception as error:  # whatever it is, someone waits for an answer
+            parsed = parser.parse_batch(sentences, keep_tags=key.keep_tags, probabilities=key.probabilities)
+        except Exception as error:  # any error must reach the client that waits for the result
             if len(jobs) == 1:
                 with self._changed:
                     if not batch[0][0].result.done():
                         batch[0][0].result.set_exception(error)
                 return
-            for own in jobs:
-                self._parse([place for place in batch if id(place[0]) == own])
+            for job in jobs.values():
+                self._parse([queued for queued in batch if queued[0] is job])
             return
         self._metrics.batch_requests.observe(len(jobs))
         self._metrics.batch_sentences.observe(len(batch))
-        self._metrics.sentences.labels(kind.model).inc(len(batch))
-        self._metrics.words.labels(kind.model).inc(sum(map(len, sentences)))
+        self._metrics.sentences.labels(key.model).inc(len(batch))
+        self._metrics.words.labels(key.model).inc(sum(map(len, sentences)))
         finished = []
         with self._changed:
             for (job, index), sentence in zip(batch, parsed, strict=True):
-                job.done[index] = sentence
-                job.left -= 1
-                if job.left == 0 and not job.result.done():
+                job.parsed[index] = sentence
+                job.unparsed -= 1
+                if job.unparsed == 0 and not job.result.done():
                     finished.append(job)
         for job in finished:
-            job.result.set_result([sentence for sentence in job.done if sentence is not None])
+            job.result.set_result([sentence for sentence in job.parsed if sentence is not None])

@@ -1,18 +1,19 @@
-"""What stands before every route: the token, the limits of size and time, the headers that make a page safe, and the
-counting of requests."""
+"""Middleware for every route: host and token checks, limits on size and time, security headers, request metrics."""
 
 from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable
 
 import anyio
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
-from longarc.server.problem import Problem, answer
+from longarc.server.problem import Problem
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
@@ -27,9 +28,12 @@ HEADERS = {
 
 
 class Guard:
-    """ASGI middleware. `hosts`: the names by which the server may be called, if not all, so that a page from elsewhere
-    cannot give a name of its own to a server that is for this machine only. `open_paths` need no token; `routes` are
-    the paths that are counted under their own names."""
+    """ASGI middleware.
+
+    `hosts`: the accepted host names, all if empty; protects local servers against DNS rebinding. `open_paths`: paths
+    that need no token. `routes`: paths with metrics of their own. `error_response`: makes the response for a problem
+    with a request to a path.
+    """
 
     def __init__(
         self,
@@ -41,6 +45,7 @@ class Guard:
         hosts: frozenset[str],
         open_paths: frozenset[str],
         routes: frozenset[str],
+        error_response: Callable[[Problem, str], Response],
     ) -> None:
         self._app = app
         self._limits = limits
@@ -49,16 +54,17 @@ class Guard:
         self._hosts = hosts
         self._open_paths = open_paths
         self._routes = routes
+        self._error_response = error_response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         path = str(scope["path"])
-        begun = time.perf_counter()
+        started = time.perf_counter()
         status = 0
 
-        async def counted_send(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -68,49 +74,54 @@ class Guard:
             await send(message)
 
         try:
-            with anyio.move_on_after(self._limits.seconds) as clock:
-                await self._admit(scope, receive, counted_send, path)
-            if clock.cancelled_caught and not status:
-                late = Problem(503, f"this took more than {self._limits.seconds:g} s", "Send less at a time.")
-                await answer(late, path)(scope, receive, counted_send)
+            with anyio.move_on_after(self._limits.seconds) as deadline:
+                app = self._refuse(Headers(scope=scope), path) or self._app
+                await app(scope, self._limit_size(receive), send_with_headers)
+            if deadline.cancelled_caught and not status:
+                timeout = f"the request took more than {self._limits.seconds:g} s"
+                response = self._error_response(Problem(503, timeout, "Send smaller requests."), path)
+                await response(scope, receive, send_with_headers)
         finally:
             route = path if path in self._routes else "other"
             self._metrics.requests.labels(route, str(status or 500)).inc()
-            self._metrics.seconds.labels(route).observe(time.perf_counter() - begun)
+            self._metrics.seconds.labels(route).observe(time.perf_counter() - started)
 
-    async def _admit(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
-        headers = Headers(scope=scope)
-        limit = self._limits.request_bytes
-        too_large = Problem(
-            413, f"the request is larger than {limit:,} bytes", "Send less at a time, or use `longarc parse`."
-        )
-        announced = headers.get("content-length", "")
+    def _refuse(self, headers: Headers, path: str) -> Response | None:
+        """Return an error response if the host, the token or the announced size is not acceptable."""
+        size = headers.get("content-length", "")
+        # starlette's TrustedHostMiddleware would do, but its error response cannot be changed.
         if self._hosts and _without_port(headers.get("host", "")) not in self._hosts:
-            refusal = Problem(403, "this server is for its own machine only", "See --host and --token.")
-            await answer(refusal, path)(scope, receive, send)
-            return
-        if self._token and path not in self._open_paths and not self._knows_token(headers):
-            refusal = Problem(401, "this server needs a token", "Send it as `Authorization: Bearer TOKEN`.")
-            await answer(refusal, path)(scope, receive, send)
-            return
-        if announced.isdecimal() and int(announced) > limit:
-            await answer(too_large, path)(scope, receive, send)
-            return
+            hint = "To serve under other host names, listen on another address or set a token."
+            problem = Problem(403, f"this server only answers requests to {', '.join(sorted(self._hosts))}", hint)
+        elif self._token and path not in self._open_paths and not self._has_token(headers):
+            problem = Problem(401, "this server needs a token", "Send it as `Authorization: Bearer TOKEN`.")
+        elif size.isdecimal() and int(size) > self._limits.request_bytes:
+            problem = self._too_large()
+        else:
+            return None
+        return self._error_response(problem, path)
+
+    def _has_token(self, headers: Headers) -> bool:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and secrets.compare_digest(token.strip().encode(), self._token.encode())
+
+    def _limit_size(self, receive: Receive) -> Receive:
+        """Wrap `receive` to raise Problem 413 when the body gets too large: not every client announces its size."""
         received = 0
 
-        async def counted_receive() -> Message:
+        async def limited_receive() -> Message:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > limit:
-                raise too_large
+            if received > self._limits.request_bytes:
+                raise self._too_large()
             return message
 
-        await self._app(scope, counted_receive, send)
+        return limited_receive
 
-    def _knows_token(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        return scheme.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), self._token.encode())
+    def _too_large(self) -> Problem:
+        message = f"the request is larger than {self._limits.request_bytes:,} bytes"
+        return Problem(413, message, "Send smaller requests, or parse the file on the command line.")
 
 
 def _without_port(host: str) -> str:

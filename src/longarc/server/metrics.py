@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus."""
+"""Server metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 class Metrics:
-    """The counters of one application; each has a registry of its own, so that two can live in one process."""
+    """The metrics of one application, in a registry of their own so that two applications can share a process."""
 
     def __init__(self) -> None:
-        own = self.registry = CollectorRegistry()
-        self.requests = Counter("longarc_requests", "Requests answered", ["route", "status"], registry=own)
+        registry = self.registry = CollectorRegistry()
+        self.requests = Counter("longarc_requests", "Requests answered", ["route", "status"], registry=registry)
         self.seconds = Histogram(
-            "longarc_request_seconds",
-            "From a request's arrival to its answer",
-            ["route"],
-            buckets=SECONDS,
-            registry=own,
+            "longarc_request_seconds", "Time to answer a request", ["route"], buckets=SECONDS, registry=registry
         )
-        self.sentences = Counter("longarc_sentences", "Sentences parsed", ["model"], registry=own)
-        self.words = Counter("longarc_words", "Words parsed", ["model"], registry=own)
+        self.sentences = Counter("longarc_sentences", "Sentences parsed", ["model"], registry=registry)
+        self.words = Counter("longarc_words", "Words parsed", ["model"], registry=registry)
         self.batch_sentences = Histogram(
-            "longarc_batch_sentences", "Sentences parsed together", buckets=SIZES, registry=own
+            "longarc_batch_sentences", "Sentences per batch", buckets=SIZES, registry=registry
         )
-        self.batch_requests = Histogram("longarc_batch_requests", "Requests in a batch", buckets=SIZES, registry=own)
-        self.queue_requests = Gauge("longarc_queue_requests", "Requests that wait for the parser", registry=own)
-        self.queue_words = Gauge("longarc_queue_words", "Words that wait for the parser", registry=own)
+        self.batch_requests = Histogram(
+            "longarc_batch_requests", "Requests per batch", buckets=SIZES, registry=registry
+        )
+        self.queue_requests = Gauge("longarc_queue_requests", "Requests waiting for the parser", registry=registry)
+        self.queue_words = Gauge("longarc_queue_words", "Words waiting for the parser", registry=registry)
 
     def text(self) -> bytes:
-        """All of it in Prometheus' own format."""
+        """Return all metrics in the Prometheus text format."""
         return generate_latest(self.registry)

@@ -1,41 +1,40 @@
-"""What goes wrong with a request and is told to the client."""
+"""Errors that are reported to the client, and their JSON format."""
 
 from __future__ import annotations
 
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 
 from longarc.errors import InputError, LongarcError
 
-PLAIN = ("/process", "/models")
-"""The paths of the UDPipe service, whose clients print an error's body as it is."""
+DESCRIPTIONS = {
+    400: "The body cannot be read.",
+    401: "The token is missing or wrong.",
+    413: "The request or a sentence is too large.",
+    422: "The input is invalid; the body says why.",
+    429: "The queue is full; try again later.",
+    503: "The request timed out, or the server is shutting down.",
+}
+"""Descriptions of the error statuses, for the OpenAPI document."""
+EXTRA_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "2"}, 503: {"Retry-After": "2"}}
 
 
 class Problem(HTTPException):
-    """A request that cannot be answered: a status, what was found, what to do about it, and the line of the input."""
+    """A request that fails: its status, an error message, a hint, and the line of the input at fault."""
 
     def __init__(self, status: int, message: str, hint: str = "", line: int | None = None) -> None:
-        super().__init__(status, message)
+        super().__init__(status, message, EXTRA_HEADERS.get(status))
         self.message, self.hint, self.line = message, hint, line
 
 
-def problem_of(error: LongarcError, name: str = "input") -> Problem:
-    """A mistake in what the client sent."""
+def to_problem(error: LongarcError, name: str = "input") -> Problem:
+    """Return a Problem for an error in the client's input; drop the file name and line from its message."""
     line = error.line if isinstance(error, InputError) and error.line else None
     message = error.message.removeprefix(f"{name}:{line}: ") if line else error.message
     return Problem(422, message, error.hint, line)
 
 
-def answer(problem: Problem, path: str) -> Response:
-    """The response for a client of that path."""
-    headers = {}
-    if problem.status_code == 401:
-        headers["WWW-Authenticate"] = "Bearer"
-    if problem.status_code in (429, 503):
-        headers["Retry-After"] = "2"
-    if path in PLAIN:
-        start = f"line {problem.line}: " if problem.line else ""
-        text = "\n".join(filter(None, [start + problem.message, problem.hint]))
-        return PlainTextResponse(text + "\n", problem.status_code, headers)
+def json_error(problem: Problem) -> Response:
+    """Return the response of the JSON interface for a problem."""
     body = {"error": problem.message, "hint": problem.hint, "line": problem.line}
-    return JSONResponse(body, problem.status_code, headers)
+    return JSONResponse(body, problem.status_code, problem.headers)

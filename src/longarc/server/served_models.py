@@ -1,4 +1,4 @@
-"""The models that a server offers; nothing else on the machine can be named by a request."""
+"""The models that a server offers. Requests cannot name any other file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from longarc.runtime.parser import Parser, load
 from longarc.server.problem import Problem
 
 
-class Models:
-    """Parsers by name; the first is the one that requests get which name none."""
+class ServedModels:
+    """Parsers by name; the first is the default."""
 
     def __init__(self, parsers: Mapping[str, Parser]) -> None:
         if not parsers:
@@ -20,41 +20,36 @@ class Models:
         self.default = next(iter(self.parsers))
         self.threads = max(parser.threads for parser in self.parsers.values())
 
-    def find(self, wanted: str | None) -> tuple[str, Parser]:
-        """The model of that name, or the first whose name begins with it up to a hyphen, as in UDPipe."""
-        wanted = wanted or self.default
+    def find(self, requested: str | None) -> tuple[str, Parser]:
+        """Return the model of that name, or the first whose name starts with it up to a hyphen, as UDPipe does."""
+        requested = requested or self.default
+        if requested in self.parsers:
+            return requested, self.parsers[requested]
         for name, parser in self.parsers.items():
-            if name == wanted:
+            if name.startswith(f"{requested}-"):
                 return name, parser
-        for name, parser in self.parsers.items():
-            if name.startswith(f"{wanted}-"):
-                return name, parser
-        raise Problem(422, f"no model {wanted[:80]!r} here", f"Offered: {', '.join(self.parsers)}.")
+        raise Problem(422, f"no model {requested[:80]!r} here", f"Available: {', '.join(self.parsers)}.")
 
 
-def load_models(paths: Sequence[str], *, threads: int | None = None) -> Models:
-    """Loads model files, which are called by their names without the suffix; without any, the model that comes with
-    the package."""
+def load_models(paths: Sequence[str], *, threads: int | None = None) -> ServedModels:
+    """Load model files, named without their suffix; without paths, load the model that comes with Longarc."""
     if not paths:
         parser = load(None, threads=threads)
-        return Models({str(parser.card.get("name") or "default"): parser})
+        return ServedModels({str(parser.card.get("name") or "default"): parser})
     parsers: dict[str, Parser] = {}
     for path in paths:
         name = Path(path).stem
         if name in parsers:
             raise LongarcError(f"two models are called {name}", "Rename one of the files.")
         parsers[name] = load(path, threads=threads)
-    return Models(parsers)
+    return ServedModels(parsers)
 
 
-def acknowledgements(parser: Parser) -> list[str]:
-    """Whom and what a user of the model's output should name."""
+def get_acknowledgements(parser: Parser) -> list[str]:
+    """Return what users of the model's output should cite: the method, the treebank, its licence and authors."""
     card = parser.card
-    about = [
-        f"{label}: {card[key]}" for key, label in (("treebank", "Trained on"), ("licence", "Licence")) if card.get(key)
-    ]
-    return [
-        "Longarc: NL-Covington (Fernández-González & Gómez-Rodríguez, NAACL 2018)",
-        *about,
-        *filter(None, [card.get("attribution")]),
-    ]
+    lines = ["Longarc: NL-Covington (Fernández-González & Gómez-Rodríguez, NAACL 2018)"]
+    for key, label in (("treebank", "Trained on: "), ("licence", "Licence: "), ("attribution", "")):
+        if card.get(key):
+            lines.append(f"{label}{card[key]}")
+    return lines

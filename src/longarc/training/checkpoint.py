@@ -1,4 +1,4 @@
-"""Training states and weights on disk: safetensors, written under a temporary name and renamed; no code, no pickle."""
+"""Training states and weights on disk, as safetensors: data, never code."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ from torch import Tensor
 
 from longarc.data.files import open_output
 from longarc.errors import LongarcError
-from longarc.training.averaging import WeightAverage
+from longarc.training.weight_average import WeightAverage
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
-    """Writes tensors and anything that JSON can hold beside them."""
+    """Write tensors, and metadata that JSON can hold, atomically."""
     contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     with open_output(path) as stream:
         stream.write(save(contiguous, metadata={"longarc": json.dumps(metadata)}))
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Reads what `save_tensors` wrote."""
+    """Read what `save_tensors` wrote."""
     try:
         with safe_open(path, framework="pt") as stream:
             tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118 (not a dict)
             return tensors, json.loads((stream.metadata() or {})["longarc"])
     except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise LongarcError(f"{path}: not a checkpoint that can be read: {error}") from None
+        raise LongarcError(f"{path}: not a readable checkpoint: {error}") from None
 
 
 def training_state(
     network: torch.nn.Module, optimizer: torch.optim.Optimizer, average: WeightAverage | None
 ) -> dict[str, Tensor]:
-    """All tensors that the next step depends on: weights, the optimiser's moments, the random generator; and the
-    average of the weights."""
+    """Return all tensors that the next step depends on: weights, optimizer moments, random state, weight average."""
     tensors = {f"network.{name}": tensor for name, tensor in network.state_dict().items()}
     for index, state in optimizer.state_dict()["state"].items():
         for name, value in state.items():
@@ -55,17 +54,17 @@ def restore_training_state(
     optimizer: torch.optim.Optimizer,
     average: WeightAverage | None,
 ) -> None:
-    """Puts back what `training_state` gave."""
-    network.load_state_dict(_below("network.", tensors))
+    """Restore what `training_state` returned."""
+    network.load_state_dict(_with_prefix("network.", tensors))
     state: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in _below("optimizer.", tensors).items():
+    for name, tensor in _with_prefix("optimizer.", tensors).items():
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
     if average is not None:
-        average.restore(_below("average.", tensors))
+        average.restore(_with_prefix("average.", tensors))
     torch.set_rng_state(tensors["random"])
 
 
-def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

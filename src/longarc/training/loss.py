@@ -1,6 +1,4 @@
-"""The loss of a batch: over all configurations of its oracle paths, over the relations of arcs where they are scored
-apart, and over its tags, in one expression each.
-"""
+"""The loss of a batch: over the configurations of its oracle paths, the relations of its arcs, and its tags."""
 
 from __future__ import annotations
 
@@ -11,23 +9,23 @@ from torch.nn.functional import cross_entropy
 from longarc.data.vocabulary import NOT_KNOWN
 from longarc.model.network import Network
 from longarc.model.scorers import FactoredScorer, TransitionScores
-from longarc.training.examples import Batch
+from longarc.training.training_data import Batch
 
 
 def transition_loss(scores: TransitionScores, batch: Batch) -> Tensor:
-    """The sum over configurations of −log p(right transition), p over Shift and all legal arcs with all labels."""
+    """Return the sum over configurations of −log p(correct transition), p over Shift and all legal arcs and labels."""
     flat = scores.flat(torch.logsumexp(scores.arcs, dim=2)).view(-1)
     normaliser = segment_logsumexp(flat[batch.legal], batch.configuration, len(batch.chosen))
     relations, nodes = scores.arcs.shape[2:]
     relation = batch.arc_relations if relations > 1 else 0
-    place = ((batch.arc_sentences * nodes + batch.arc_heads) * relations + relation) * nodes + batch.arc_dependents
-    arcs = scores.arcs.reshape(-1)[place].sum()
+    index = ((batch.arc_sentences * nodes + batch.arc_heads) * relations + relation) * nodes + batch.arc_dependents
+    arcs = scores.arcs.reshape(-1)[index].sum()
     others = flat[batch.chosen[~batch.is_arc]].sum()
     return normaliser.sum() - arcs - others
 
 
 def relation_loss(scorer: FactoredScorer, scores: TransitionScores, batch: Batch) -> Tensor:
-    """The sum over the oracle's arcs of −log p(right relation)."""
+    """Return the sum over the oracle's arcs of −log p(correct relation)."""
     assert scores.relation_heads is not None and scores.relation_dependents is not None
     heads = scores.relation_heads[batch.arc_sentences, batch.arc_heads]
     dependents = scores.relation_dependents[batch.arc_sentences, batch.arc_dependents]
@@ -35,23 +33,23 @@ def relation_loss(scorer: FactoredScorer, scores: TransitionScores, batch: Batch
 
 
 def segment_logsumexp(values: Tensor, segments: Tensor, count: int) -> Tensor:
-    """[count] the log of the sum of exponentials of the values in each segment; no segment may be empty."""
+    """[count] Return the log-sum-exp of the values in each segment; no segment may be empty."""
     largest = torch.full((count,), -torch.inf).scatter_reduce(0, segments, values.detach(), "amax")
     total = torch.zeros(count).index_add(0, segments, torch.exp(values - largest[segments]))
     return largest + torch.log(total)
 
 
-def tagging_loss(logits: Tensor, tags: Tensor) -> Tensor:
-    """The sum over words of −log p(right tag); what has no tag that the model knows does not count."""
-    return cross_entropy(logits.flatten(0, 1), tags.flatten(), ignore_index=NOT_KNOWN, reduction="sum")
+def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Return the sum over words of −log p(correct label); unknown labels do not count."""
+    return cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=NOT_KNOWN, reduction="sum")
 
 
 def batch_loss(network: Network, batch: Batch) -> Tensor:
-    """All of them together, summed over the batch."""
-    scores = network(batch.inputs)
-    loss = transition_loss(scores.transitions, batch)
+    """Return all losses of a batch, summed."""
+    output = network(batch.arrays)
+    loss = transition_loss(output.transitions, batch)
     if isinstance(network.scorer, FactoredScorer):
-        loss = loss + relation_loss(network.scorer, scores.transitions, batch)
-    for name, logits in scores.tags.items():
-        loss = loss + tagging_loss(logits, batch.tags[name])
+        loss = loss + relation_loss(network.scorer, output.transitions, batch)
+    for name, logits in output.columns.items():
+        loss = loss + tagging_loss(logits, batch.labels[name])
     return loss

@@ -1,12 +1,11 @@
-"""From the weights of a finished training to the file that people parse with."""
+"""From a finished training run to the model files that people parse with."""
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -16,50 +15,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longarc import __version__
+from longarc.configuration import Configuration
 from longarc.data.sentence import Sentence
-from longarc.data.spelling import Characters
-from longarc.data.vocabulary import Labels, Words
-from longarc.errors import LongarcError
-from longarc.model.export import (
-    export_onnx,
-    export_relations,
-    export_spelling,
-    export_tokenizer,
-)
-from longarc.model.network import Network
-from longarc.model.quantize import Moments, quantized, with_inputs_shown, with_narrow_inputs, with_small_words
-from longarc.model.scorers import FactoredScorer
-from longarc.runtime.model_file import Description, ModelFile
-from longarc.runtime.session import Session, open_graph
-from longarc.training.checkpoint import load_tensors
-from longarc.training.configuration import Configuration
-from longarc.training.examples import Vocabularies
-from longarc.training.prepare import Prepared, network_size
-from longarc.training.train_tokenizer import load_tokenizer
-from longarc.training.trainer import DESCRIPTION, WEIGHTS
-from longarc.trees.pseudo_projective import Scheme
+from longarc.encoders import ENCODERS
+from longarc.model.quantize import Moments, quantize, with_lstm_inputs, with_narrow_lstms
+from longarc.runtime.graph import open_graph
+from longarc.runtime.model_file import MAIN, RELATIONS, ModelFile, write_model_file
+from longarc.runtime.parser import Parser
+from longarc.training.scoring import score_model, score_words
+from longarc.training.trained_model import TrainedModel
 
 SAMPLE_SENTENCES = 600
-"""Sentences that tell what LSTMs read: more than enough for some hundreds of dimensions."""
+"""Sentences from which the moments of LSTM inputs are estimated."""
+LSTM_SHARES = (0.25, 0.4, 0.6)
+"""Shares of an LSTM's inputs that are tried for a faster 8-bit model."""
+MAX_LOSS = 0.2
+"""How many points each score on the development data may lose when a model is made faster."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a model comes from, as its card shall say."""
+    """The origin of a model, for its card."""
 
     treebank: str = ""
     licence: str = ""
     attribution: str = ""
 
-    def as_dict(self) -> dict[str, str]:
-        return {"treebank": self.treebank, "licence": self.licence, "attribution": self.attribution}
-
 
 def model_card(name: str, configuration: Configuration, scores: Mapping[str, float], origin: Origin) -> dict[str, Any]:
-    """All that a user should know about a model, except what quantising did to it."""
+    """Return the card of a 32-bit model."""
     return {
         "name": name,
-        **origin.as_dict(),
+        **vars(origin),
         "scores": dict(scores),
         "precision": "float32",
         "configuration": configuration.as_dict(),
@@ -69,82 +56,111 @@ def model_card(name: str, configuration: Configuration, scores: Mapping[str, flo
     }
 
 
-def make_package(prepared: Prepared, card: dict[str, Any]) -> ModelFile:
-    """The network in its present state, ready to be written."""
-    vocabularies, configuration = prepared.vocabularies, prepared.configuration
-    scheme: Scheme = configuration.projectivization  # type: ignore[assignment]  # checked by Configuration
-    description = Description(
-        system=configuration.system,
-        scheme=scheme,
-        single_root=prepared.single_root,
-        words=vocabularies.words,
-        characters=vocabularies.characters,
-        tags=vocabularies.tags,
-        relations=vocabularies.relations,
-        tokenizer=None if prepared.tokenizer is None else prepared.tokenizer.description,
-    )
-    graph = export_onnx(prepared.network, prepared.relation_mask)
-    spelling = b"" if prepared.network.spelling is None else export_spelling(prepared.network.spelling)
-    scorer = prepared.network.scorer
-    relations = export_relations(scorer, prepared.relation_mask) if isinstance(scorer, FactoredScorer) else b""
-    tokenizer = b"" if prepared.tokenizer is None else export_tokenizer(prepared.tokenizer.network)
-    package = ModelFile(graph, spelling, relations, tokenizer, description, dict(card))
-    package.card["bytes"] = package.graph_bytes
-    return package
+def write_models(
+    trained: TrainedModel,
+    out: Path,
+    dev: Sequence[Sentence],
+    scores: dict[str, float],
+    origin: Origin,
+    *,
+    quantize: bool,
+    most_words: int = 0,
+    narrow: bool = True,
+    announce: Callable[[str], None] = lambda _: None,
+) -> Iterator[tuple[Path, ModelFile]]:
+    """Package a trained model in its folder, score it on dev, and yield each file after it is written.
+
+    most_words: words that the 8-bit model knows at most, 0 for all. narrow: reduce the inputs of the 8-bit model's
+    LSTMs as far as the scores on dev allow. announce: receives a description of each step.
+    """
+    name = out.resolve().name
+    announce("scoring the model")
+    model = trained.to_model_file(model_card(name, trained.configuration, scores, origin))
+    dev_scores = score_model(model, dev)
+    model.card["scores"] |= _for_card(dev_scores, "dev")
+    yield _write(out / f"{name}.longarc", model)
+    if not quantize:
+        return
+    small = _narrow_int8(model, dev_scores, dev, most_words, announce) if narrow else make_int8(model, most_words)
+    announce("scoring the 8-bit model")
+    small.card["scores"] = {**scores, **_for_card(score_model(small, dev), "dev")}
+    if dev:
+        small.card["float32_scores"] = _for_card(dev_scores, "dev")
+    yield _write(out / f"{name}-int8.longarc", small)
 
 
-def lstm_moments(package: ModelFile, sample: Sequence[Sentence]) -> Moments:
-    """What the LSTMs are given for some sentences, from the lowest to the highest; needed to make them read less."""
-    session = Session(package, lambda: package, "model")
-    graph, names = with_inputs_shown(package.graph)
-    watched = open_graph(graph, "model")
-    other = {"with_total": np.array(False)} if "with_total" in {value.name for value in watched.get_inputs()} else {}
+def add_test_scores(path: Path, model: ModelFile, test: Sequence[Sentence]) -> None:
+    """Add the scores on the test data to a model file's card."""
+    model.card["scores"] |= _for_card(score_model(model, test), "test")
+    write_model_file(path, model)
+
+
+def _write(path: Path, model: ModelFile) -> tuple[Path, ModelFile]:
+    write_model_file(path, model)
+    return path, model
+
+
+def _for_card(scores: Mapping[str, float], split: str) -> dict[str, float]:
+    """Return rounded scores under names that start with the split."""
+    return {f"{split}_{name}": round(score, 2) for name, score in scores.items()}
+
+
+def _narrow_int8(
+    model: ModelFile,
+    scores: Mapping[str, float],
+    dev: Sequence[Sentence],
+    most_words: int,
+    announce: Callable[[str], None],
+) -> ModelFile:
+    """Return the 8-bit model whose LSTMs read as few inputs as the scores on dev allow, the widest LSTM first.
+
+    `scores`: those of the 32-bit model.
+    """
+    moments = lstm_moments(model, dev)
+    sizes = [len(matrix) for matrix in moments.values()]
+    shares, best = [1.0] * len(sizes), make_int8(model, most_words)
+    for number, index in enumerate(sorted(range(len(sizes)), key=lambda index: -sizes[index]), 1):
+        for share in LSTM_SHARES:
+            announce(f"making the 8-bit model faster: {share:.0%} of the inputs of LSTM {number} of {len(sizes)}")
+            attempt = [*shares[:index], share, *shares[index + 1 :]]
+            small = make_int8(model, most_words, attempt, moments)
+            # Rounded, because 58.96 − 58.76 is slightly more than 0.2 in floating point.
+            losses = [round(scores[name] - score, 6) for name, score in score_words(Parser(small), dev).items()]
+            if max(losses) <= MAX_LOSS:
+                shares, best = attempt, small
+                break
+    return best
+
+
+def lstm_moments(model: ModelFile, sample: Sequence[Sentence]) -> Moments:
+    """Return the second moments of the inputs of the main graph's LSTMs, from bottom to top."""
+    graph, names = with_lstm_inputs(model.graphs[MAIN])
+    session = open_graph(graph, "model")
+    inputs_of = Parser(model).session.inputs
+    extra = {"with_totals": np.array(False)} if "with_totals" in {value.name for value in session.get_inputs()} else {}
     moments: dict[str, NDArray[np.float64]] = {}
     for sentence in sample[:SAMPLE_SENTENCES]:
-        for name, read in zip(names, watched.run(names, session.inputs([sentence.forms]) | other), strict=True):
-            vectors = read[:, 0].astype(np.float64)
+        for name, values in zip(names, session.run(names, inputs_of([sentence.forms]) | extra), strict=True):
+            vectors = values[:, 0].astype(np.float64)
             moments[name] = moments.get(name, 0) + vectors.T @ vectors
     return moments
 
 
 def make_int8(
-    package: ModelFile, most_words: int = 0, lstm_inputs: Sequence[float] = (), moments: Moments | None = None
+    model: ModelFile, most_words: int = 0, lstm_shares: Sequence[float] = (), moments: Moments | None = None
 ) -> ModelFile:
-    """The same model with 8-bit weights, and with no more than `most_words` words (0: all): those of the training data
-    come first, then the vectors' most frequent ones. `lstm_inputs`: how much each LSTM keeps of its inputs, of
-    which there must be `moments`; with less, the model is faster and less exact."""
-    words = package.description.words
-    kept = min(most_words or len(words), len(words))
-    description = replace(package.description, words=Words(words.forms[:kept], min(words.trained, kept)))
-    graph = with_small_words(package.graph, kept)
-    card = {**package.card, "precision": "int8"}
-    if any(share < 1 for share in lstm_inputs):
-        graph = with_narrow_inputs(graph, lstm_inputs, moments or {})
-        card["lstm_inputs"] = list(lstm_inputs)
-    relations = quantized(package.relation_graph) if package.relation_graph else b""
-    # The graphs that read characters are small, and reading a little better is worth more than making them smaller.
-    small = ModelFile(quantized(graph), package.spelling_graph, relations, package.tokenizer_graph, description, card)
+    """Return the model with 8-bit weights and at most `most_words` words (0: all).
+
+    lstm_shares: how many of its inputs each LSTM keeps, which needs `moments`; fewer are faster and less exact.
+    """
+    small = ENCODERS[model.description.features.kind].network.compact(model, most_words)
+    graph = small.graphs[MAIN]
+    card = {**model.card, "precision": "int8"}
+    if any(share < 1 for share in lstm_shares):
+        graph = with_narrow_lstms(graph, lstm_shares, moments or {})
+        card["lstm_inputs"] = list(lstm_shares)
+    # The graphs that read characters are small and keep their precision.
+    graphs = {**small.graphs, MAIN: quantize(graph), RELATIONS: quantize(small.graphs[RELATIONS])}
+    small = ModelFile(graphs, small.description, card)
     small.card["bytes"] = small.graph_bytes
     return small
-
-
-def load_trained(folder: Path) -> Prepared:
-    """What a finished training left in its folder, as far as it is needed to package it."""
-    try:
-        data = json.loads((folder / DESCRIPTION).read_text("utf-8"))
-    except OSError as error:
-        raise LongarcError(f"{folder}: no finished training: {DESCRIPTION}: {error.strerror}") from None
-    configuration = Configuration().updated(data["configuration"], str(folder / DESCRIPTION))
-    vocabularies = Vocabularies(
-        Words(data["words"], data["trained_words"]),
-        None if data["characters"] is None else Characters(data["characters"]),
-        {name: Labels(names) for name, names in data["tags"].items()},
-        Labels(data["relations"]),
-    )
-    network = Network(network_size(configuration, vocabularies))
-    tensors, _ = load_tensors(folder / WEIGHTS)
-    network.load_state_dict(tensors)
-    mask = np.array(data["relation_mask"], dtype=np.float32)
-    return Prepared(
-        configuration, vocabularies, data["single_root"], mask, network, [], None, 0, "", load_tokenizer(folder)
-    )

@@ -1,76 +1,54 @@
-"""A recipe: all that makes a model, from treebank and vectors to the card of the packaged file, in one TOML file."""
+"""Recipes: one TOML file that describes how to make a model, from treebank and vectors to the model card."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any
 
-from longarc.errors import LongarcError
-from longarc.training.configuration import Configuration, preset, read_toml
+from msgspec import Meta, Struct, field
+
+from longarc.configuration import Configuration, preset
+from longarc.data.schema import convert, read_toml
+from longarc.data.treebank_sources import path_fields, require_files, resolve_paths
 from longarc.training.packaging import Origin
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """Paths are relative to the folder of the file that they stand in."""
+class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Paths in the file are relative to its folder."""
 
-    name: str
-    """Of the model and its file"""
-    train: str
-    dev: str
-    test: str = ""
-    """Measured once, in the end; the card gets the scores"""
-    vectors: str = ""
+    name: Annotated[str, Meta(min_length=1)]
+    """The name of the model and of its file"""
+    train: Path
+    dev: Path
+    test: Path | None = None
+    """Evaluated once, at the end, for the scores on the card"""
+    vectors: Path | None = None
     encoding: str = "utf-8"
     preset: str = "base"
     most_words: int = 0
-    """Words that the 8-bit model knows at most; 0 is all"""
+    """Size limit for the vocabulary of the 8-bit model; 0 is no limit"""
     narrow: bool = True
-    """Whether LSTMs of the 8-bit model read less, which is faster, where scores on dev allow it"""
+    """Whether LSTMs of the 8-bit model may read fewer dimensions, which is faster, if scores on dev allow it"""
     treebank: str = ""
-    """For the card, as the next two"""
+    """For the card, like the next two"""
     licence: str = ""
     attribution: str = ""
-    set: dict[str, Any] | None = None
-    """Keys of the configuration that replace those of the preset"""
+    settings: dict[str, Any] = field(name="set", default_factory=dict)
+    """Configuration keys that replace those of the preset"""
 
     @property
     def origin(self) -> Origin:
         return Origin(self.treebank, self.licence, self.attribution)
 
-
-@dataclass(frozen=True)
-class ReadRecipe:
-    """A recipe with what follows from it."""
-
-    recipe: Recipe
-    configuration: Configuration
-    files: dict[str, Path]
-    """Those that it names: train, dev, test, vectors"""
+    @property
+    def files(self) -> dict[str, Path]:
+        """All files to read, by key."""
+        return path_fields(self)
 
 
-def read_recipe(path: Path) -> ReadRecipe:
-    """Reads and checks a recipe; every mistake is told before anything begins."""
-    values = read_toml(path)
-    types = get_type_hints(Recipe)
-    valid = f"Valid keys: {', '.join(types)}."
-    for key, value in values.items():
-        if key not in types:
-            raise LongarcError(f"{path}: unknown key {key!r}", valid)
-        wanted = dict if key == "set" else types[key]
-        if type(value) is not wanted:
-            kind = {str: "text", int: "a whole number", bool: "true or false", dict: "a table"}[wanted]
-            raise LongarcError(f"{path}: {key} is {value!r}, expected {kind}")
-    for field in fields(Recipe):
-        if field.name in ("name", "train", "dev") and not values.get(field.name):
-            raise LongarcError(f"{path}: {field.name} is missing", valid)
-    recipe = Recipe(**values)
-    configuration = preset(recipe.preset).updated(recipe.set or {}, f"{path}: set")
-    named = {key: values[key] for key in ("train", "dev", "test", "vectors") if values.get(key)}
-    files = {key: path.parent / name for key, name in named.items()}
-    missing = [f"{key}: {file}" for key, file in files.items() if not file.is_file()]
-    if missing:
-        hint = f"Paths are relative to the folder of {path.name}."
-        raise LongarcError("\n  ".join([f"{path}: files are missing", *missing]), hint)
-    return ReadRecipe(recipe, configuration, files)
+def read_recipe(path: Path) -> tuple[Recipe, Configuration]:
+    """Read and validate a recipe, and raise if one of its files is missing."""
+    recipe = resolve_paths(convert(read_toml(path), Recipe, str(path)), path.parent)
+    configuration = preset(recipe.preset).updated(recipe.settings, f"{path}: set")
+    require_files(recipe.files, path)
+    return recipe, configuration

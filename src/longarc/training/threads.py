@@ -1,4 +1,4 @@
-"""How torch is to compute: on how many cores, and the same way each time."""
+"""Configure torch: threads and reproducibility."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from longarc.cores import available_cores
 
 
 def set_up_torch(threads: int | None) -> None:
-    """Uses so many threads, or all cores that the process may use; and only operations that are reproducible."""
+    """Use this many threads (default: all available cores) and only deterministic operations."""
     torch.set_num_threads(threads or available_cores())
     torch.use_deterministic_algorithms(True)
-    # That would also fill new memory, which nothing here reads before writing.
+    # Deterministic mode would also fill new memory; nothing here reads memory before writing it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]

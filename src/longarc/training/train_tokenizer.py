@@ -1,10 +1,9 @@
-"""Learning from a treebank how its text is split into sentences and words."""
+"""Train the tokenizer: learn from a treebank how its text is split into sentences and words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -16,9 +15,8 @@ from longarc.data.multiword import MultiwordRules
 from longarc.data.raw_text import spaces_around, surface_rows
 from longarc.data.sentence import FORM, ID, MISC, Sentence, is_multiword
 from longarc.data.spelling import Characters
-from longarc.errors import LongarcError
 from longarc.model.tokenizer_network import TokenizerNetwork
-from longarc.runtime.model_file import TokenizerDescription
+from longarc.runtime.description import TokenizerDescription
 from longarc.runtime.tokenizer import (
     INSIDE,
     MULTIWORD_END,
@@ -26,47 +24,38 @@ from longarc.runtime.tokenizer import (
     SENTENCE_END,
     TOKEN_END,
 )
-from longarc.training.averaging import WeightAverage
-from longarc.training.checkpoint import load_tensors, save_tensors
+from longarc.training.trained_model import TrainedTokenizer
+from longarc.training.weight_average import WeightAverage
 
-TOKENIZER = "tokenizer.safetensors"
 WINDOW = 160
-"""Characters that are learnt from at once."""
+"""Characters in a training window."""
 BATCH = 48
 LEARNING_RATE = 0.004
 AVERAGING = 0.995
 MOST_PASSES = 60
 FEWEST_STEPS = 300
-"""A small treebank is not gone over for ever, nor given up after a glance."""
+"""Upper bound on passes over the text, and lower bound on training steps."""
 IGNORED = -100
 SHARE_WITH_SPACES = 0.0005
-"""Where more tokens than this have a space in them, tokens may have one."""
+"""Tokens may contain spaces if more than this share of the treebank's tokens do."""
 
 
 @dataclass(frozen=True)
 class LabelledText:
-    """The text of a treebank, and what ends where."""
+    """The text of a treebank and a label for each character."""
 
     text: str
     labels: NDArray[np.int64]
     """[characters of the text]"""
 
 
-@dataclass(frozen=True)
-class TrainedTokenizer:
-    """A network and all that is needed to use it."""
-
-    network: TokenizerNetwork
-    description: TokenizerDescription
-
-
 def has_text(sentences: Sequence[Sentence]) -> bool:
-    """Whether a treebank tells how its text is written: some word must follow another without a space."""
+    """Return whether a treebank records its text: some word must follow another without a space."""
     return any("SpaceAfter=No" in row[MISC] for sentence in sentences for row in sentence.rows if len(row) > MISC)
 
 
 def labelled_text(sentences: Sequence[Sentence]) -> LabelledText:
-    """All sentences as one text; a paragraph begins where the treebank says so."""
+    """Join all sentences into one text; the treebank's comments mark paragraphs."""
     parts: list[str] = []
     labels: list[int] = []
 
@@ -91,18 +80,18 @@ def labelled_text(sentences: Sequence[Sentence]) -> LabelledText:
 
 
 def multiword_tokens(sentences: Sequence[Sentence]) -> list[tuple[str, list[str]]]:
-    """All multiword tokens with their words."""
-    found = []
+    """Return all multiword tokens with their words."""
+    tokens = []
     for sentence in sentences:
         for row in sentence.rows:
             if is_multiword(row):
                 first, last = map(int, row[ID].split("-"))
-                found.append((row[FORM], [word[FORM] for word in sentence.words[first - 1 : last]]))
-    return found
+                tokens.append((row[FORM], [word[FORM] for word in sentence.words[first - 1 : last]]))
+    return tokens
 
 
 def describe(sentences: Sequence[Sentence], text: str) -> TokenizerDescription:
-    """What the tokeniser of a treebank must know beside its weights."""
+    """Learn what a tokenizer needs besides its weights."""
     tokens = [row[FORM] for sentence in sentences for row in surface_rows(sentence)]
     has_spaces = sum(" " in token for token in tokens) > SHARE_WITH_SPACES * len(tokens)
     counted = Characters.of_words(text[start : start + 100] for start in range(0, len(text), 100))
@@ -112,9 +101,9 @@ def describe(sentences: Sequence[Sentence], text: str) -> TokenizerDescription:
 def train_tokenizer(
     sentences: Sequence[Sentence], seed: int, most_steps: int, step_done: Callable[[int, int], None]
 ) -> TrainedTokenizer:
-    """Learns from random windows of the treebank's text; `step_done` is told how many steps are done, and of how many.
+    """Train on random windows of the treebank's text; call `step_done` with the steps done and the total.
 
-    Other random numbers than those of this training are left as they are.
+    The global random state is not changed.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -124,11 +113,11 @@ def train_tokenizer(
 def _train(
     sentences: Sequence[Sentence], seed: int, most_steps: int, step_done: Callable[[int, int], None]
 ) -> TrainedTokenizer:
-    learnt_from = labelled_text(sentences)
-    steps = min(most_steps, max(FEWEST_STEPS, MOST_PASSES * len(learnt_from.text) // (WINDOW * BATCH)))
-    description = describe(sentences, learnt_from.text)
+    corpus = labelled_text(sentences)
+    steps = min(most_steps, max(FEWEST_STEPS, MOST_PASSES * len(corpus.text) // (WINDOW * BATCH)))
+    description = describe(sentences, corpus.text)
     network = TokenizerNetwork(description.character_numbers)
-    sampler = _Windows(learnt_from, description, seed)
+    sampler = _Windows(corpus, description, seed)
     optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps, pct_start=0.1)
     average = WeightAverage(network, AVERAGING)
@@ -149,39 +138,21 @@ def _train(
     return TrainedTokenizer(network, description)
 
 
-def save_tokenizer(folder: Path, trained: TrainedTokenizer) -> None:
-    """Writes the weights and what must be known beside them."""
-    save_tensors(folder / TOKENIZER, trained.network.state_dict(), trained.description.as_json())
-
-
-def load_tokenizer(folder: Path) -> TrainedTokenizer | None:
-    """Reads what `save_tokenizer` wrote; None if it wrote nothing."""
-    if not (folder / TOKENIZER).exists():
-        return None
-    tensors, metadata = load_tensors(folder / TOKENIZER)
-    description = TokenizerDescription.from_json(metadata)
-    if description is None:
-        raise LongarcError(f"{folder / TOKENIZER}: not a tokeniser that can be read")
-    network = TokenizerNetwork(description.character_numbers)
-    network.load_state_dict(tensors)
-    return TrainedTokenizer(network, description)
-
-
 class _Windows:
-    """Random windows of a text, none of them beyond a paragraph."""
+    """Random windows of a text that do not cross paragraphs."""
 
     def __init__(self, labelled: LabelledText, description: TokenizerDescription, seed: int) -> None:
-        read: TextCharacters = read_characters(labelled.text)
-        self.numbers = description.numbers(read.codes)
-        self.categories = categories_of(read.codes)
-        # White space says what ended before it only where it is inside a token.
-        self.labels = labelled.labels[read.places]
-        self.starts = np.repeat(read.paragraphs[:-1], np.diff(read.paragraphs))
-        self.ends = np.repeat(read.paragraphs[1:], np.diff(read.paragraphs))
+        characters: TextCharacters = read_characters(labelled.text)
+        self.numbers = description.numbers(characters.codes)
+        self.categories = categories_of(characters.codes)
+        # White space is labelled only inside a token.
+        self.labels = labelled.labels[characters.places]
+        self.starts = np.repeat(characters.paragraphs[:-1], np.diff(characters.paragraphs))
+        self.ends = np.repeat(characters.paragraphs[1:], np.diff(characters.paragraphs))
         self.generator = np.random.default_rng(seed)
 
     def batch(self) -> tuple[torch.Tensor, ...]:
-        """Characters, categories and labels [longest, BATCH], and lengths [BATCH]; longer ones come together."""
+        """Return characters, categories and labels [longest, BATCH], and lengths [BATCH]."""
         middle = self.generator.integers(len(self.numbers), size=BATCH)
         first = np.maximum(self.starts[middle], middle - WINDOW // 2)
         last = np.minimum(self.ends[middle], first + WINDOW)

@@ -19,7 +19,7 @@ SYSTEMS: dict[str, TransitionSystem[Any]] = {
 
 
 def get_system(name: str) -> TransitionSystem[Any]:
-    """The system of that name."""
+    """Return the system with this name."""
     try:
         return SYSTEMS[name]
     except KeyError:

@@ -4,7 +4,10 @@ and Right-Arc between i, the last word of λ1, and j, the first word of the buff
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from longarc.transitions.covington_state import (
     CovingtonFamily,
@@ -14,7 +17,7 @@ from longarc.transitions.covington_state import (
     next_gold_partner,
     shift,
 )
-from longarc.transitions.system import Ints, Mask
+from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable
 
 SHIFT, NO_ARC, LEFT_ARC, RIGHT_ARC = range(4)
 NAMES = ("Shift", "No-Arc", "Left-Arc", "Right-Arc")
@@ -28,33 +31,38 @@ class Covington(CovingtonFamily):
 
     def legal(self, state: CovingtonState) -> Mask:
         at_i = state.rows, np.maximum(state.left, 0)
-        left, right = legal_arcs(state, state.left[:, None], state.heads[at_i][:, None], state.tree[at_i][:, None])
+        left, right = legal_arcs(state, state.left[:, None], state.headless[at_i][:, None], state.tree[at_i][:, None])
         no_arc = state.buffer_left & (state.left >= state.first)
         return np.stack([state.buffer_left, no_arc, left[:, 0], right[:, 0]], axis=1)
 
-    def slots(self, state: CovingtonState) -> Ints:
-        i, j = np.maximum(state.left, 0), state.focus
-        layout = state.layout
-        return np.stack([layout.shift(j), layout.no_arc(i, j), layout.arc(j, i), layout.arc(i, j)], axis=1)
+    def gather(self, state: CovingtonState, table: ScoreTable) -> NDArray[Any]:
+        assert table.no_arc is not None
+        row, i, j = state.sentence, np.maximum(state.left, 0), state.focus
+        return np.stack(
+            [
+                table.shift[row, j],
+                table.no_arc[row, i, j],
+                table.arcs[row, j, i],
+                table.arcs[row, i, j],
+            ],
+            axis=1,
+        )
 
-    def apply(self, state: CovingtonState, choice: Ints) -> None:
+    def apply(self, state: CovingtonState, choice: Ints) -> ArcChanges:
         shift(state, np.flatnonzero(choice == SHIFT))
         rows = np.flatnonzero(choice >= LEFT_ARC)
         i, j = state.left[rows], state.front[rows]
         is_left = choice[rows] == LEFT_ARC
-        link(state, rows, np.where(is_left, j, i), np.where(is_left, i, j))
         state.left[choice >= NO_ARC] -= 1
+        return link(state, rows, np.where(is_left, j, i), np.where(is_left, i, j))
 
     def preferred(self, state: CovingtonState, gold: Ints) -> Ints:
-        """The arc between i and j if the gold tree has it; No-Arc while one is pending further left; else Shift."""
+        """Take the arc between i and j if it is gold; No-Arc while a gold arc is pending further left; else Shift."""
         partner = next_gold_partner(state, gold)
         is_left = gold[state.rows, np.maximum(partner, 0)] == state.focus
         arc = np.where(is_left, LEFT_ARC, RIGHT_ARC)
         choice = np.where(partner < 0, SHIFT, np.where(partner == state.left, arc, NO_ARC))
         return np.where(state.buffer_left, choice, -1)
-
-    def longest(self, length: int) -> int:
-        return length + length * (length + 1) // 2
 
     def names(self, state: CovingtonState, choice: Ints) -> list[str]:
         return [NAMES[index] for index in choice]

@@ -1,4 +1,4 @@
-"""The configurations of the stack-based projective systems, (stack, buffer, arcs), and what those systems share."""
+"""The configurations of the stack-based projective systems, (stack, buffer, arcs), and the parts that they share."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.sentence import NO_HEAD
-from longarc.transitions.system import Ints, Mask, Scores, State, TransitionSystem
+from longarc.transitions.system import Ints, Mask, ScoreTable, State, TransitionSystem
 
 
 class StackState(State):
-    """A batch of configurations. The root lies at the bottom of every stack from the start."""
+    """A batch of configurations. Every stack starts with the root at its bottom."""
 
     def __init__(self, lengths: NDArray[np.integer[Any]], single_root: bool) -> None:
         super().__init__(lengths, single_root)
         self.stack: Ints = np.zeros((len(self.lengths), len(self.nodes)), dtype=np.int64)
-        """[batch, N] from the bottom up; what lies above `size` is old."""
+        """[batch, N] from the bottom up; entries from `size` on are stale"""
         self.size: Ints = np.ones(len(self.lengths), dtype=np.int64)
 
     @property
     def top(self) -> Ints:
-        """[batch] the top of the stack."""
+        """[batch] The top of the stack."""
         return np.asarray(self.stack[self.rows, self.size - 1])
 
     @property
     def second(self) -> Ints:
-        """[batch] the word below the top; the root where there is none."""
+        """[batch] The word below the top; the root where there is none."""
         return np.where(self.size > 1, self.stack[self.rows, np.maximum(self.size - 2, 0)], 0)
 
     def push_front(self, rows: Ints) -> None:
-        """Moves the first word of the buffer to the stack, in each of the sentences `rows`."""
+        """Move the first word of the buffer to the stack in each of the sentences `rows`."""
         self.stack[rows, self.size[rows]] = self.front[rows]
         self.size[rows] += 1
         self.front[rows] += 1
@@ -43,24 +43,21 @@ class StackState(State):
         }
 
     def without_pending_dependents(self, word: Ints, gold: Ints) -> Mask:
-        """[batch] whether `word` [batch] has all its gold dependents."""
+        """[batch] True where `word` [batch] has all its gold dependents."""
         return np.asarray(~((gold == word[:, None]) & (self.heads == NO_HEAD)).any(axis=1))
 
 
 class StackSystem(TransitionSystem[StackState]):
-    """What arc-standard, arc-hybrid, arc-eager and arc-swift have in common."""
+    """The parts that arc-standard, arc-hybrid, arc-eager and arc-swift share."""
 
     projective = True
 
     def initial(self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True) -> StackState:
         return StackState(lengths, single_root)
 
-    def complete(self, state: StackState, scores: Scores) -> None:
-        """A headless word on the stack is attached to the word below it: always projective, never a second root."""
+    def complete(self, state: StackState, scores: ScoreTable) -> None:
+        """Attach each headless word on the stack to the word below it: projective, and never a second root."""
         above = (state.nodes > 0) & (state.nodes < state.size[:, None])
         headless = above & (np.take_along_axis(state.heads, state.stack, axis=1) == NO_HEAD)
         rows, positions = np.nonzero(headless)
         state.heads[rows, state.stack[rows, positions]] = state.stack[rows, positions - 1]
-
-    def longest(self, length: int) -> int:
-        return 2 * length

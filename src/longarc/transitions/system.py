@@ -1,10 +1,9 @@
-"""What every transition system is: a definition, vectorised over a batch, of which transitions are legal in a state,
-which score each of them takes, and what it does.
+"""The interface of a transition system, vectorised over a batch of sentences.
 
-Node 0 is the artificial root, node i is word i. N is the number of nodes of the longest sentence of the batch. A
-*choice* is the index of a transition among the K that a system has for a batch; -1 in an array of choices leaves that
-sentence as it is. Transitions carry no relation: an arc's relation depends on its two words alone, so it is looked up
-for the arcs of the finished tree.
+Node 0 is the artificial root and node i is word i. N is the number of nodes of the longest sentence in the batch. A
+*choice* is the index of a transition among the K transitions that a system has for a batch; −1 leaves a sentence
+unchanged. Transitions carry no relation: the relation of an arc depends only on its two words, so it is looked up after
+the tree is built.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,77 +20,76 @@ from longarc.data.sentence import NO_HEAD
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Scores = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
-class ScoreLayout:
-    """Where the scores of a sentence with `nodes` nodes stand in one flat row.
+class ScoreTable:
+    """One number for every transition that a batch may need, computed before the search starts.
 
-    All arcs by head and dependent, then Shift by the first word of the buffer, Reduce by the top of the stack, No-Arc
-    by the two focus words. A system that lacks Reduce or No-Arc does not need that part of the row.
+    The numbers are scores during search, and positions in a flat row when training looks up scores.
     """
 
-    nodes: int
+    arcs: NDArray[Any]
+    """[batch, N, N] by head and dependent"""
+    shift: NDArray[Any]
+    """[batch, N] by first word of the buffer"""
+    reduce: NDArray[Any] | None = None
+    """[batch, N] by top of the stack"""
+    no_arc: NDArray[Any] | None = None
+    """[batch, N, N] by left and right focus word"""
 
-    def arc(self, head: Any, dependent: Any) -> Any:
-        return head * self.nodes + dependent
 
-    def shift(self, word: Any) -> Any:
-        return self.nodes**2 + word
+class ArcChanges(NamedTuple):
+    """The arcs that one step added, at most one per sentence, and the arcs that it removed."""
 
-    def reduce(self, word: Any) -> Any:
-        return self.nodes**2 + self.nodes + word
-
-    def no_arc(self, left: Any, right: Any) -> Any:
-        return self.nodes**2 + 2 * self.nodes + left * self.nodes + right
-
-    def width(self, system: TransitionSystem[Any]) -> int:
-        """The length of a row for a system."""
-        if system.has_no_arc:
-            return int(self.no_arc(self.nodes, 0))
-        return int(self.reduce(self.nodes) if system.has_reduce else self.shift(self.nodes))
+    rows: Ints
+    heads: Ints
+    dependents: Ints
+    removed_rows: Ints = np.zeros(0, dtype=np.int64)
+    removed_dependents: Ints = np.zeros(0, dtype=np.int64)
 
 
 StateType = TypeVar("StateType", bound="State")
 
 
 class State(ABC):
-    """What all systems know of a batch: how long each sentence is, which word is next, and the arcs so far."""
+    """The configurations of a batch: sentence lengths, buffers, and the arcs built so far."""
 
     def __init__(self, lengths: NDArray[np.integer[Any]], single_root: bool) -> None:
         self.lengths: Ints = np.asarray(lengths, dtype=np.int64)
-        """[batch] words in each sentence."""
+        """[batch] words in each sentence"""
         self.single_root = single_root
         self.rows: Ints = np.arange(len(self.lengths))
+        self.sentence: Ints = self.rows
+        """[batch] the row of each configuration's scores in a ScoreTable"""
         self.nodes: Ints = np.arange(int(self.lengths.max(initial=0)) + 1)
-        self.layout = ScoreLayout(len(self.nodes))
         self.front: Ints = np.ones(len(self.lengths), dtype=np.int64)
-        """[batch] first word of the buffer, j in the paper; past the last word when the buffer is empty."""
+        """[batch] first word of the buffer, j in the paper; past the last word when the buffer is empty"""
         self.heads: Ints = np.full((len(self.lengths), len(self.nodes)), NO_HEAD, dtype=np.int64)
         """[batch, N]"""
         self.root_taken: Mask = np.zeros(len(self.lengths), dtype=np.bool_)
-        """[batch] whether node 0 has its child, when it may have one only."""
+        """[batch] True once node 0 has the only child it may have"""
 
     @property
     def buffer_left(self) -> Mask:
-        """[batch] whether the buffer has a word."""
+        """[batch] True where the buffer is not empty."""
         return self.front <= self.lengths
 
     @property
     def focus(self) -> Ints:
-        """[batch] the first word of the buffer, or the last word of the sentence where the buffer is empty, so that
-        it can serve as an index."""
+        """[batch] The first word of the buffer; the last word of the sentence where the buffer is empty, so that the
+        result is always a valid index."""
         return np.minimum(self.front, self.lengths)
 
-    def add_arcs(self, rows: Ints, heads: Ints, dependents: Ints) -> None:
-        """Adds one arc in each of the sentences `rows`."""
+    def add_arcs(self, rows: Ints, heads: Ints, dependents: Ints) -> ArcChanges:
+        """Add one arc in each of the sentences `rows`."""
         self.heads[rows, dependents] = heads
         if self.single_root:
             self.root_taken[rows] |= heads == 0
+        return ArcChanges(rows, heads, dependents)
 
     def take(self: StateType, rows: Ints) -> StateType:
-        """A state of its own for each of `rows`, in which a sentence may be left out or come several times."""
+        """Return a copy of the configurations `rows`; a row may be omitted or repeated. `sentence` is kept."""
         taken = copy.copy(self)
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray) and name != "nodes":
@@ -101,68 +99,81 @@ class State(ABC):
 
     @abstractmethod
     def lists(self, row: int) -> dict[str, list[int]]:
-        """The lists of words of one configuration under the names that the literature gives them."""
+        """Return the word lists of one configuration under the names used in the literature."""
 
 
 S = TypeVar("S", bound=State)
 
 
 class TransitionSystem(ABC, Generic[S]):
-    """A transition system over batches. `single_root`: at most one word may hang on node 0."""
+    """A transition system over batches. With `single_root`, at most one word may depend on node 0.
+
+    `legal` is the only definition of legality and `gather` the only definition of which score belongs to which
+    transition: search, beam, oracles, the loss and the stepper use these two.
+    """
 
     name: str
     projective: bool
-    """Whether it can build projective trees only."""
+    """True if the system builds projective trees only."""
     has_reduce: bool = False
     has_no_arc: bool = False
 
     @abstractmethod
     def initial(self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True) -> S:
-        """The start: lengths [batch] are in words, without the root."""
+        """Return the initial configurations for sentences of these lengths [batch], in words."""
 
     @abstractmethod
     def legal(self, state: S) -> Mask:
-        """[batch, K] which transitions may be taken; none where a sentence is finished, else at least one."""
+        """[batch, K] True for legal transitions: at least one per sentence, none once it is finished."""
 
     @abstractmethod
-    def slots(self, state: S) -> Ints:
-        """[batch, K] the place of each transition's score in the ScoreLayout; any valid place for an illegal one."""
-
-    def values(self, state: S, scores: Scores) -> Scores:
-        """[batch, K] the score of each legal transition, −∞ for the others; all scores [batch, width] are finite."""
-        found = np.take_along_axis(scores, self.slots(state), axis=1)
-        return np.where(self.legal(state), found, np.array(-np.inf, scores.dtype))
+    def gather(self, state: S, table: ScoreTable) -> NDArray[Any]:
+        """[batch, K] The table's number for each transition, in a new array; arbitrary for illegal transitions."""
 
     @abstractmethod
-    def apply(self, state: S, choice: Ints) -> None:
-        """Takes one legal transition per sentence, in place."""
+    def apply(self, state: S, choice: Ints) -> ArcChanges:
+        """Apply one legal transition per sentence in place; return the arcs that changed."""
 
     @abstractmethod
     def finished(self, state: S) -> Mask:
-        """[batch] whether a sentence is in a terminal state."""
+        """[batch] True for terminal configurations."""
 
     @abstractmethod
     def preferred(self, state: S, gold: Ints) -> Ints:
-        """[batch] the transition of the canonical path to the gold heads [batch, N]; -1 for finished sentences.
+        """[batch] The next transition on the canonical path to the gold heads [batch, N]; −1 for finished sentences.
 
-        On a tree that the system cannot build, or not with a single root, it may be an illegal one.
+        It may be illegal if the system cannot build the gold tree, or cannot build it with a single root.
         """
 
     def oracle(self, state: S, gold: Ints) -> Ints:
-        """[batch] the transition that the static oracle takes; where the preferred one is illegal, the first legal."""
+        """[batch] The static oracle's choice: the preferred transition, or the first legal one if that is illegal."""
         choice = self.preferred(state, gold)
         legal = self.legal(state)
         is_legal = legal[state.rows, choice]
         return np.where((choice >= 0) & ~is_legal, legal.argmax(axis=1), choice)
 
     @abstractmethod
-    def complete(self, state: S, scores: Scores) -> None:
-        """Gives the words that a finished search left without a head the heads that make a tree of the whole."""
-
-    @abstractmethod
-    def longest(self, length: int) -> int:
-        """The largest number of transitions that a sentence of so many words can take."""
+    def complete(self, state: S, scores: ScoreTable) -> None:
+        """Attach the words that a finished search left headless so that every sentence is a tree."""
 
     @abstractmethod
     def names(self, state: S, choice: Ints) -> list[str]:
-        """What the choices are called in this state, in the paper's words, such as `Right-Arc_2`."""
+        """Return the papers' names of the choices in this state, such as `Right-Arc_2`."""
+
+    def positions(self, state: S) -> ScoreTable:
+        """Number the scores of a sentence from 0: arcs by head and dependent, then Shift, Reduce and No-Arc.
+
+        `gather` over this table tells where each transition's score is in such a flat row.
+        """
+        n, batch = len(state.nodes), len(state.rows)
+        square, line = np.arange(n * n).reshape(n, n), np.arange(n)
+        arcs = np.broadcast_to(square, (batch, n, n))
+        shift, after_shift = np.broadcast_to(n * n + line, (batch, n)), n * (n + 1)
+        reduce = np.broadcast_to(after_shift + line, (batch, n)) if self.has_reduce else None
+        after_reduce = after_shift + n * self.has_reduce
+        no_arc = np.broadcast_to(after_reduce + square, (batch, n, n)) if self.has_no_arc else None
+        return ScoreTable(arcs, shift, reduce, no_arc)
+
+    def row_width(self, nodes: int) -> int:
+        """Return the length of the flat row that `positions` numbers."""
+        return nodes * (nodes + 1) + nodes * self.has_reduce + nodes * nodes * self.has_no_arc

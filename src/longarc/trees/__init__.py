@@ -1,1 +1,1 @@
-"""Dependency trees as arrays of heads, indexed by node: node 0 is the artificial root, node i is word i."""
+"""Algorithms on dependency trees, given as arrays of heads: node 0 is the artificial root, node i is word i."""

@@ -1,5 +1,5 @@
-"""Pseudo-projective parsing (Nivre & Nilsson 2005): non-projective arcs are lifted until the tree is projective, and
-the relation labels say enough to lower most of them again. The three schemes are those of MaltParser.
+"""Pseudo-projective parsing (Nivre & Nilsson 2005): lift non-projective arcs until the tree is projective, and mark the
+relations so that most arcs can be lowered again. The three marking schemes are those of MaltParser.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ LIFTED, ON_PATH = "|", "%"
 
 
 def projectivize(heads: Heads, relations: Sequence[str], scheme: Scheme) -> tuple[Heads, list[str]]:
-    """The projective tree and its decorated relations; a projective tree comes back as it is.
+    """Return a projective tree and its marked relations; a tree that is projective already is returned unchanged.
 
-    The shortest non-projective arc (by its length in the original tree, ties to the left) is lifted to the head of
-    its head, again and again until none is left.
+    While there are non-projective arcs, the shortest one (measured in the original tree, leftmost first) is attached
+    to the head of its head.
     """
-    lowered = heads
+    original = heads
     heads = heads.copy()
     lifted: set[int] = set()
     on_path: set[int] = set()
-    length = np.abs(np.arange(len(heads)) - lowered)
-    while (crossing := np.flatnonzero(~projective_arcs(heads))).size:
-        dependent = int(crossing[np.argmin(length[crossing])])
+    length = np.abs(np.arange(len(heads)) - original)
+    while (non_projective := np.flatnonzero(~projective_arcs(heads))).size:
+        dependent = int(non_projective[np.argmin(length[non_projective])])
         lifted.add(dependent)
         on_path.add(int(heads[dependent]))
         heads[dependent] = heads[heads[dependent]]
-    decorated = list(relations)
+    marked = list(relations)
     if not lifted:
-        return heads, decorated
+        return heads, marked
     for relation in relations:
         if LIFTED in relation or ON_PATH in relation:
             raise LongarcError(
@@ -46,25 +46,25 @@ def projectivize(heads: Heads, relations: Sequence[str], scheme: Scheme) -> tupl
             )
     for node in range(1, len(heads)):
         if node in lifted:
-            decorated[node] += LIFTED
+            marked[node] += LIFTED
             if scheme != "path":
-                decorated[node] += relations[lowered[node]]
+                marked[node] += relations[original[node]]
         if scheme != "head" and node in on_path:
-            decorated[node] += ON_PATH
-    return heads, decorated
+            marked[node] += ON_PATH
+    return heads, marked
 
 
 def detect_scheme(relations: Sequence[str]) -> Scheme:
-    """The scheme that the decorated relations of a sentence were made by: a lifted arc shows it."""
+    """Return the scheme by which the relations of a sentence were marked."""
     names_heads = any(relation.partition(LIFTED)[2].removesuffix(ON_PATH) for relation in relations)
     marks_paths = any(relation.endswith(ON_PATH) for relation in relations)
     return ("head+path" if names_heads else "path") if marks_paths else "head"
 
 
 def deprojectivize(heads: Heads, relations: Sequence[str], scheme: Scheme) -> tuple[Heads, list[str]]:
-    """The tree with its lifted arcs lowered, as far as the labels allow, and plain relations.
+    """Return the tree with lifted arcs lowered, as far as the marks allow, and the relations without marks.
 
-    Lowering one arc can bring the head of another within reach, so the search is repeated while it finds anything.
+    Lowering one arc can make the head of another reachable, so the search is repeated until it finds none.
     """
     plain = [relation.partition(LIFTED)[0].partition(ON_PATH)[0] for relation in relations]
     heads = heads.copy()
@@ -73,23 +73,23 @@ def deprojectivize(heads: Heads, relations: Sequence[str], scheme: Scheme) -> tu
     children: list[list[int]] = [[] for _ in heads]
     for node in range(1, len(heads)):
         children[heads[node]].append(node)
-    waiting = [node for node in _top_down(children) if LIFTED in relations[node]]
-    found_some = True
-    while waiting and found_some:
-        found_some = False
-        for node in waiting.copy():
+    lifted = [node for node in _top_down(children) if LIFTED in relations[node]]
+    progress = True
+    while lifted and progress:
+        progress = False
+        for node in lifted.copy():
             target = _find_head(node, int(heads[node]), children, relations, plain, scheme)
             if target is not None:
                 children[heads[node]].remove(node)
                 children[target].append(node)
                 heads[node] = target
-                waiting.remove(node)
-                found_some = True
+                lifted.remove(node)
+                progress = True
     return heads, plain
 
 
 def _top_down(children: list[list[int]]) -> list[int]:
-    """All nodes, each after its head."""
+    """Return all nodes, each after its head."""
     order = [0]
     for node in order:
         order.extend(children[node])
@@ -104,13 +104,13 @@ def _find_head(
     plain: Sequence[str],
     scheme: Scheme,
 ) -> int | None:
-    """Searches breadth-first below `start`, nearest to the dependent first, for the head that its label tells of.
+    """Search breadth-first below `start`, nearest to the dependent first, for the original head of a lifted arc.
 
-    head: the first node with the label of the head. path: the first node at which a path of marked nodes ends.
-    head+path: the first node for which both hold, else the first marked one with that label.
+    head: return the first node with the relation that the mark names. path: the first node that ends a path of marked
+    nodes. head+path: the first node for which both hold, else the first marked node with that relation.
     """
-    wanted = relations[dependent].partition(LIFTED)[2].removesuffix(ON_PATH)
-    second_chance = None
+    head_relation = relations[dependent].partition(LIFTED)[2].removesuffix(ON_PATH)
+    fallback = None
     agenda = deque([start])
     while agenda:
         node = agenda.popleft()
@@ -120,10 +120,10 @@ def _find_head(
             if child != dependent and (scheme == "head" or relations[child].endswith(ON_PATH))
         ]
         agenda.extend(sorted(below, key=lambda child: (abs(child - dependent), child)))
-        if node == start or (scheme != "path" and plain[node] != wanted):
+        if node == start or (scheme != "path" and plain[node] != head_relation):
             continue
         if scheme == "head" or not below:
             return node
-        if scheme == "head+path" and second_chance is None:
-            second_chance = node
-    return second_chance
+        if scheme == "head+path" and fallback is None:
+            fallback = node
+    return fallback

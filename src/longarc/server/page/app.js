@@ -1,25 +1,26 @@
-// The page: what is typed goes to the server, trees come back.
+// The page: sends the input to the server and shows the trees.
 
 import { linkTo, LONGEST, readLink } from "./link.js";
 import { copy, save } from "./out.js";
 import { ask, setToken, takeToken } from "./server.js";
 import { Stepper } from "./stepper.js";
 
-const AT_ONCE = 20; // trees that are drawn together
-const SMALLEST = 0.7; // as far as a tree shrinks before it scrolls
+const AT_ONCE = 20; // trees to draw per request
+const SMALLEST = 0.7; // the smallest scale of a tree; narrower screens scroll
+const LARGE_FILES = "Use the command line for large files.";
 const element = (id) => document.getElementById(id);
 const [input, model] = [element("input"), element("model")];
 
 let limits = null;
-let result = null; // the server's answer, with the text that it answers
-// Numbers of what was asked for last: what an older request brings is dropped.
-let [newest, drawing, opening, copying] = [0, 0, 0, 0];
-let drawn = 0;
+let result = null; // the server's response and the text that was parsed
+// The number of the latest request of each kind: responses to older ones are dropped.
+let [parsing, drawing, opening, copying] = [0, 0, 0, 0];
+let drawn = 0; // how many trees are shown
 let stepping = 0; // the number of the sentence in the stepper
 
-const stepper = new Stepper(remember);
+const stepper = new Stepper(updateAddress);
 
-/** Whether a text is in columns; one that only looks like it should get an error with its line. */
+/** Whether the first row looks like CoNLL-U. Malformed files count too, so that their errors name the line. */
 function isConllu(text) {
   return /^(?:[^\S\n]*(?:#.*)?\n)*[^\S\n]*\d+(?:-\d+|\.\d+)?\t/.test(text);
 }
@@ -31,12 +32,12 @@ function request(text) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Messages.
 
-function complain(failure) {
-  if (failure.status === undefined) throw failure; // a mistake of ours belongs in the console
+function showError(failure) {
+  if (failure.status === undefined) throw failure; // a bug: leave it to the console
   const box = element("message");
-  const place = failure.line ? `Line ${failure.line}: ` : "";
+  const prefix = failure.line ? `Line ${failure.line}: ` : "";
   const text = document.createElement("p");
-  text.append(Object.assign(document.createElement("b"), { textContent: place + failure.message }));
+  text.append(Object.assign(document.createElement("b"), { textContent: prefix + failure.message }));
   if (failure.hint) text.append(` ${failure.hint}`);
   box.replaceChildren(text);
   box.hidden = false;
@@ -61,7 +62,7 @@ function toast(text) {
   toast.timer = setTimeout(() => box.classList.remove("seen"), 2500);
 }
 
-function forget() {
+function hideError() {
   element("message").hidden = true;
   element("ask-token").hidden = true;
 }
@@ -78,32 +79,32 @@ async function start({ keepsText = false } = {}) {
   try {
     await loadModels(view.model);
   } catch (failure) {
-    complain(failure);
+    showError(failure);
     return;
   }
   if (view.text && (await parse()) && view.sentence) await step(view.sentence, view);
 }
 
-async function loadModels(wanted) {
-  const offered = await ask("api/models");
-  limits = offered.limits;
-  model.replaceChildren(...offered.models.map(({ name, treebank }) =>
+async function loadModels(requested) {
+  const served = await ask("api/models");
+  limits = served.limits;
+  model.replaceChildren(...served.models.map(({ name, treebank }) =>
     new Option(treebank && treebank !== name ? `${name} (${treebank})` : name, name)));
-  const isOffered = offered.models.some(({ name }) => name === wanted);
-  model.value = isOffered ? wanted : offered.default;
-  if (wanted && !isOffered) toast(`${wanted} is not offered here; this is ${offered.default}`);
-  element("version").textContent = `Longarc ${offered.version}.`;
+  const isServed = served.models.some(({ name }) => name === requested);
+  model.value = isServed ? requested : served.default;
+  if (requested && !isServed) toast(`This server has no model ${requested}; using ${served.default}`);
+  element("version").textContent = `Longarc ${served.version}.`;
 }
 
 async function parse() {
-  forget();
+  hideError();
   const text = input.value;
   if (!text.trim()) {
-    toast("Type or paste a text first");
+    toast("Type or paste some text first");
     input.focus();
     return false;
   }
-  const mine = ++newest;
+  const mine = ++parsing;
   showBusy(true);
   try {
     if (limits === null) await loadModels(model.value);
@@ -111,27 +112,27 @@ async function parse() {
     const bytes = sizeOf(body);
     if (bytes > limits.request_bytes) {
       const most = Math.floor(limits.request_bytes / 1024);
-      complain({ status: 413, message: `The text is too long: ${Math.ceil(bytes / 1024)} kB, at most ${most} kB.`,
-        hint: "longarc parse takes files of any size." });
+      showError({ status: 413, message: `The text is too long: ${Math.ceil(bytes / 1024)} kB, at most ${most} kB.`,
+        hint: LARGE_FILES });
       return false;
     }
-    const answer = await ask("api/parse", body);
-    if (mine !== newest) return false;
-    result = { text, ...answer };
+    const response = await ask("api/parse", body);
+    if (mine !== parsing) return false;
+    result = { text, ...response };
     stepper.isOpen && stepper.close();
     stepping = 0;
     await showResult();
   } catch (failure) {
-    if (mine === newest) complain(failure);
+    if (mine === parsing) showError(failure);
     return false;
   } finally {
-    if (mine === newest) showBusy(false);
+    if (mine === parsing) showBusy(false);
   }
-  remember();
+  updateAddress();
   return true;
 }
 
-/** Trees that are about to be replaced cannot be worked with. */
+/** Disables the trees while they are about to be replaced. */
 function showBusy(busy) {
   element("parse").disabled = busy;
   element("results").inert = busy;
@@ -143,7 +144,7 @@ async function showResult() {
   const words = sentences.reduce((sum, sentence) => sum + sentence.tokens.length, 0);
   const count = (number, name) => `${number.toLocaleString("en")} ${name}${number === 1 ? "" : "s"}`;
   element("summary").textContent = `${count(sentences.length, "sentence")}, ${count(words, "word")}`;
-  document.body.append(stepper.home); // it may be among the trees that go now
+  document.body.append(stepper.home); // keep it: it may be among the trees that are removed
   element("trees").replaceChildren();
   element("results").hidden = false;
   drawn = 0;
@@ -154,21 +155,21 @@ function articles() {
   return [...element("trees").querySelectorAll(":scope > article")];
 }
 
-/** Draws the trees that are there anew, where they are. */
+/** Redraws the trees that are shown. */
 async function redraw() {
   const mine = ++drawing;
-  remember();
+  updateAddress();
   try {
     const pictures = await draw(result.sentences.slice(0, drawn), "svg");
     if (mine !== drawing) return;
     articles().forEach((tree, index) => tree.querySelector(".scroller").replaceChildren(picture(pictures[index].svg)));
     if (drawn === 0) await showMore();
   } catch (failure) {
-    if (mine === drawing) complain(failure);
+    if (mine === drawing) showError(failure);
   }
 }
 
-/** Draws the next trees. */
+/** Draws and appends the next trees. */
 async function showMore() {
   const mine = ++drawing;
   const next = result.sentences.slice(drawn, drawn + AT_ONCE);
@@ -181,12 +182,12 @@ async function showMore() {
     drawn += next.length;
   } catch (failure) {
     if (mine !== drawing) return;
-    complain(failure);
+    showError(failure);
   }
   element("more").hidden = drawn >= result.sentences.length;
 }
 
-/** The drawings of sentences, by as many requests as it takes. */
+/** Fetches drawings of sentences, in several requests if they are many or large. */
 async function draw(sentences, kind, theme = "auto") {
   if (!sentences.length) return [];
   const conllu = sentences.map((sentence) => sentence.conllu).join("");
@@ -205,8 +206,8 @@ function sizeOf(body) {
 }
 
 function article(sentence, number, svg) {
-  const made = document.createElement("article");
-  made.className = "card tree";
+  const card = document.createElement("article");
+  card.className = "card tree";
   const heading = document.createElement("h2");
   heading.dir = "auto";
   const text = sentence.conllu.match(/^# text = (.*)$/m)?.[1] ?? sentence.tokens.map((token) => token.form).join(" ");
@@ -223,21 +224,21 @@ function article(sentence, number, svg) {
     "CoNLL-U": () => sentence.conllu,
     SVG: async () => (await draw([sentence], "svg", "light"))[0].svg,
     TikZ: async () => (await draw([sentence], "tikz"))[0].tikz,
-    JSON: () => JSON.stringify(plain(sentence), null, 1),
+    JSON: () => JSON.stringify(toJson(sentence), null, 1),
   };
   const copies = Object.entries(formats).map(([name, text]) =>
-    button(name, `Copy sentence ${number} as ${name}`, () => copied(name, text())));
+    button(name, `Copy sentence ${number} as ${name}`, () => copyText(name, text())));
   const gap = Object.assign(document.createElement("span"), { className: "grow" });
   const walk = button("Step through", `Step through sentence ${number}`, () => step(number));
   walk.classList.add("primary");
   actions.append("Copy", ...copies, gap, walk);
-  made.append(heading, figure, actions);
-  return made;
+  card.append(heading, figure, actions);
+  return card;
 }
 
-/** A drawing as part of the page, with the page's copy of its style. */
+/** Makes a drawing part of the page, without its style element: the page has the same rules in drawing.css. */
 function picture(text) {
-  if (!text) return `A tree of more than ${limits.drawn_words} words is not drawn.`;
+  if (!text) return `Trees of more than ${limits.drawn_words} words are not drawn.`;
   const bare = text.replace(/<style>[^]*?<\/style>/, "");
   const svg = new DOMParser().parseFromString(bare, "image/svg+xml").documentElement;
   const width = Number(svg.getAttribute("width"));
@@ -249,40 +250,40 @@ function picture(text) {
 }
 
 function button(text, label, action) {
-  const made = document.createElement("button");
-  made.type = "button";
-  made.textContent = text;
-  made.setAttribute("aria-label", label);
-  made.addEventListener("click", async () => {
-    forget();
+  const control = document.createElement("button");
+  control.type = "button";
+  control.textContent = text;
+  control.setAttribute("aria-label", label);
+  control.addEventListener("click", async () => {
+    hideError();
     try {
       await action();
     } catch (failure) {
-      complain(failure);
+      showError(failure);
     }
   });
-  return made;
+  return control;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Out of the page.
+// Copying and links.
 
-async function copied(what, coming) {
+async function copyText(name, pendingText) {
   const mine = ++copying;
-  const text = await coming;
+  const text = await pendingText;
   if (mine !== copying) return;
-  if (text === undefined) toast("This tree is too long to be drawn");
-  else toast((await copy(text)) ? `${what} copied` : "The browser does not let this page copy");
+  if (text === undefined) toast("This tree is too large to draw");
+  else toast((await copy(text)) ? `${name} copied` : "The browser does not allow copying");
 }
 
-function plain({ tokens }) {
+function toJson({ tokens }) {
   return { model: result.model, tokens };
 }
 
 async function copyLink() {
   const link = linkTo(view());
-  if (link === null) toast(`More than ${LONGEST.toLocaleString("en")} characters do not fit into a link`);
-  else await copied("Link", link);
+  if (link === null) toast(`A link can hold up to ${LONGEST.toLocaleString("en")} characters of text`);
+  else await copyText("Link", link);
 }
 
 function view() {
@@ -291,12 +292,12 @@ function view() {
     tags: element("tags").checked, features: element("features").checked };
 }
 
-/** Keeps the address up to date, so that it can be copied and reloaded. */
-function remember() {
+/** Updates the address, so that it can be copied and reloaded. */
+function updateAddress() {
   if (result === null) return;
-  clearTimeout(remember.timer);
-  // Browsers allow so many changes of the address a second, and playing makes many.
-  remember.timer = setTimeout(() => {
+  clearTimeout(updateAddress.timer);
+  // Browsers limit how often the address may change, and playing changes it often.
+  updateAddress.timer = setTimeout(() => {
     history.replaceState(null, "", linkTo(view()) ?? location.pathname + location.search);
   }, 150);
 }
@@ -311,17 +312,17 @@ async function step(number, where = {}) {
     before = drawn;
     await showMore();
   }
-  const place = articles()[number - 1];
-  if (!sentence || !place) return;
+  const tree = articles()[number - 1];
+  if (!sentence || !tree) return;
   if (sentence.tokens.length > limits.step_words) {
     toast(`Only sentences of up to ${limits.step_words} words can be stepped through`);
     return;
   }
-  const answer = await ask("api/steps", { conllu: sentence.conllu, model: result.model });
-  if (mine !== opening || !place.isConnected) return; // something else was asked for meanwhile
+  const response = await ask("api/steps", { conllu: sentence.conllu, model: result.model });
+  if (mine !== opening || !tree.isConnected) return; // superseded by a later request
   stepping = number;
-  stepper.opener = place.querySelector(".actions .primary");
-  stepper.open(answer, place, where);
+  stepper.opener = tree.querySelector(".actions .primary");
+  stepper.open(response, tree, where);
   stepper.home.focus({ preventScroll: true });
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   stepper.home.scrollIntoView({ block: "start", behavior: calm ? "auto" : "smooth" });
@@ -333,14 +334,13 @@ async function step(number, where = {}) {
 async function openFile(file) {
   if (!file) return;
   if (limits && file.size > limits.request_bytes) {
-    const hint = "longarc parse takes files of any size.";
-    complain({ status: 413, message: `${file.name} is too large for this page.`, hint });
+    showError({ status: 413, message: `${file.name} is too large for this page.`, hint: LARGE_FILES });
     return;
   }
   try {
     input.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
   } catch {
-    complain({ status: 422, message: `${file.name} is not a text in UTF-8.`, hint: "longarc parse takes --encoding." });
+    showError({ status: 422, message: `${file.name} is not a UTF-8 text file.`, hint: "Convert it to UTF-8 first." });
     return;
   }
   showKind();
@@ -351,12 +351,12 @@ function showKind() {
   element("kind").textContent = input.value.trim() ? (isConllu(input.value) ? "CoNLL-U" : "text") : "";
 }
 
-function whole(kind) {
+function saveAll(kind) {
   const { model, sentences } = result;
   if (kind === "conllu") {
     save("parsed.conllu", sentences.map((sentence) => sentence.conllu).join(""), "text/plain");
   } else {
-    save("parsed.json", JSON.stringify({ model, sentences: sentences.map(plain) }, null, 1), "application/json");
+    save("parsed.json", JSON.stringify({ model, sentences: sentences.map(toJson) }, null, 1), "application/json");
   }
 }
 
@@ -368,7 +368,7 @@ element("ask-token").addEventListener("submit", async (event) => {
   event.preventDefault();
   setToken(element("token").value);
   element("token").value = "";
-  forget();
+  hideError();
   if (limits === null) await start({ keepsText: true });
   else await parse();
 });
@@ -389,13 +389,13 @@ element("file").addEventListener("change", (event) => {
 });
 model.addEventListener("change", () => result && parse());
 element("more").addEventListener("click", () => {
-  forget();
+  hideError();
   showMore();
 });
 element("tags").addEventListener("change", () => result && redraw());
 element("features").addEventListener("change", () => result && redraw());
-element("save-conllu").addEventListener("click", () => whole("conllu"));
-element("save-json").addEventListener("click", () => whole("json"));
+element("save-conllu").addEventListener("click", () => saveAll("conllu"));
+element("save-json").addEventListener("click", () => saveAll("json"));
 element("copy-link").addEventListener("click", copyLink);
 window.addEventListener("hashchange", () => start());
 

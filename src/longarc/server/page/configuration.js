@@ -1,4 +1,4 @@
-// A configuration as a picture: the words in the lists that hold them, the arcs so far above.
+// Draws a configuration: the words, brackets for the lists that hold them, and the arcs so far above them.
 // Everything is drawn once; showing another step only changes classes and brackets.
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -8,7 +8,7 @@ const LEVEL = 22;
 const FIRST_LEVEL = 26;
 const GAP = 16;
 const PORT = 6;
-const SMALLEST = 0.7; // as far as a picture shrinks before it scrolls
+const SMALLEST = 0.7; // the smallest scale; narrower screens scroll
 const MARGIN = 14;
 const WORD_HEIGHT = 28;
 const LISTS = { "λ1": "left", "λ2": "passed", Stack: "left", Buffer: "buffer" };
@@ -28,7 +28,7 @@ function measurer() {
   };
 }
 
-/** Levels of arcs: higher than what they span, never level with what they cross. */
+/** Assigns a level to each arc: above the arcs that it spans, and different from those that it crosses. */
 function levelsOf(arcs) {
   const placed = [];
   const ends = (arc) => [Math.min(arc.head, arc.dependent), Math.max(arc.head, arc.dependent)];
@@ -45,7 +45,7 @@ function levelsOf(arcs) {
   return new Map(placed.map(({ arc, level }) => [arc, level]));
 }
 
-/** How far from the middle of its word each end of an arc is, so that arcs that meet there do not touch. */
+/** Computes the offset of each arc end from the middle of its word, so that arcs at one word do not touch. */
 function portsOf(arcs) {
   const ends = new Map();
   for (const arc of arcs) {
@@ -55,17 +55,17 @@ function portsOf(arcs) {
     }
   }
   const ports = new Map(arcs.map((arc) => [arc, { start: 0, end: 0 }]));
-  for (const found of ends.values()) {
-    found.sort((one, other) => one.side - other.side || one.reach - other.reach);
-    found.forEach(({ arc, isHead }, rank) => {
-      ports.get(arc)[isHead ? "start" : "end"] = (rank - (found.length - 1) / 2) * PORT;
+  for (const ordered of ends.values()) {
+    ordered.sort((one, other) => one.side - other.side || one.reach - other.reach);
+    ordered.forEach(({ arc, isHead }, rank) => {
+      ports.get(arc)[isHead ? "start" : "end"] = (rank - (ordered.length - 1) / 2) * PORT;
     });
   }
   return ports;
 }
 
 export class Configuration {
-  /** words: the forms; arcs: all that the derivation makes, in order. */
+  /** words: the forms; arcs: all arcs of the derivation, in order. */
   constructor(words, arcs, rightToLeft) {
     const measure = measurer();
     this.forms = ["ROOT", ...words];
@@ -90,7 +90,7 @@ export class Configuration {
       ...[...this.drawn.values()].map(({ label }) => label), this.brackets);
   }
 
-  /** The middle of each word: far enough apart for words, and for labels between neighbours. */
+  /** Computes the middle of each word, with room for the words and for the labels between neighbours. */
   place(arcs, labels) {
     const centres = [MARGIN + this.widths[0] / 2];
     for (let node = 1; node < this.forms.length; node += 1) {
@@ -140,13 +140,13 @@ export class Configuration {
     return group;
   }
 
-  /** Shows lists of words, the arcs made so far, and which of those are new. */
+  /** Shows the lists of words and the arcs so far, and marks the new ones. */
   show(lists, arcs, fresh) {
-    const made = new Set(arcs);
+    const current = new Set(arcs);
     const recent = new Set(fresh);
     for (const [arc, { line, label }] of this.drawn) {
       for (const part of [line, label]) {
-        part.setAttribute("class", `step-arc${made.has(arc) ? " made" : ""}${recent.has(arc) ? " fresh" : ""}`);
+        part.setAttribute("class", `step-arc${current.has(arc) ? " made" : ""}${recent.has(arc) ? " fresh" : ""}`);
       }
     }
     const home = new Map();
@@ -161,7 +161,7 @@ export class Configuration {
       .map(([name, nodes]) => `${name}: ${nodes.map((node) => this.forms[node]).join(" ") || "empty"}`).join("; "));
   }
 
-  /** A bracket under each run of words that a list holds, with the list's name under the first. */
+  /** Draws a bracket under each run of words in a list, and the list's name under the first. */
   bracket(name, nodes) {
     const runs = [];
     for (const node of nodes) {
@@ -175,25 +175,26 @@ export class Configuration {
       const [left, right] = [Math.min(...edges), Math.max(...edges)];
       const kind = LISTS[name] ?? "left";
       const parts = [make("path", { class: `bracket ${kind}`, d: `M${left} ${y}v4H${right}v-4` })];
-      const place = { x: (left + right) / 2, y: y + 19, class: `list ${kind}` };
-      if (index === 0) parts.push(make("text", place, shown(name)));
+      const position = { x: (left + right) / 2, y: y + 19, class: `list ${kind}` };
+      if (index === 0) parts.push(make("text", position, listName(name)));
       return parts;
     });
   }
 
-  /** Makes the picture fit into some room, as far as it stays readable. */
-  fit(room) {
-    this.scale = Math.min(1, Math.max(SMALLEST, room / this.width));
+  /** Scales the picture to a width, unless it would become unreadable. */
+  fit(width) {
+    this.scale = Math.min(1, Math.max(SMALLEST, width / this.width));
     this.element.setAttribute("width", this.width * this.scale);
     this.element.setAttribute("height", this.height * this.scale);
   }
 
-  /** Where a node is, for scrolling to it. */
+  /** Returns the horizontal position of a node, for scrolling. */
   middleOf(node) {
     return (this.centres[node] ?? 0) * this.scale;
   }
 }
 
-export function shown(list) {
+/** Returns the name of a list with subscripts. */
+export function listName(list) {
   return list.replace("λ1", "λ₁").replace("λ2", "λ₂");
 }

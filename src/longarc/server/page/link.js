@@ -1,25 +1,25 @@
-// The view as the fragment of the address, so that a link shows what its sender saw.
+// Stores the view in the fragment of the address, so that a link reproduces it.
 
-export const LONGEST = 20000;
+export const LONGEST = 20000; // characters of text
 
 export function readLink() {
-  const found = new URLSearchParams(location.hash.slice(1));
+  const fields = new URLSearchParams(location.hash.slice(1));
   return {
-    text: found.get("text") ?? "",
-    model: found.get("model"),
-    sentence: whole(found.get("sentence")),
-    step: whole(found.get("step")),
-    mode: found.get("mode") === "race" ? "race" : "together",
-    tags: found.get("tags") !== "0",
-    features: found.get("features") === "1",
+    text: fields.get("text") ?? "",
+    model: fields.get("model"),
+    sentence: toNumber(fields.get("sentence")),
+    step: toNumber(fields.get("step")),
+    mode: fields.get("mode") === "race" ? "race" : "together",
+    tags: fields.get("tags") !== "0",
+    features: fields.get("features") === "1",
   };
 }
 
-function whole(text) {
+function toNumber(text) {
   return /^\d{1,6}$/.test(text ?? "") ? Number(text) : 0;
 }
 
-/** The address of a view; null where the text is too long for one. */
+/** Returns the address of a view; null if its text is too long. */
 export function linkTo(view) {
   if (view.text.length > LONGEST) return null;
   const fields = new URLSearchParams({ model: view.model, text: view.text });

@@ -1,11 +1,11 @@
-// Ways out of the page: the clipboard and files.
+// Copies to the clipboard and saves files.
 
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Without https a browser has no clipboard for scripts, but the old way still works.
+    // Without https, browsers only support the old way.
     const area = document.createElement("textarea");
     area.value = text;
     area.className = "unseen";

@@ -1,4 +1,4 @@
-// Requests to the server that sent this page, and what to say when they fail.
+// Sends requests to the server and reports failures.
 
 const TOKEN = "longarc-token";
 
@@ -9,7 +9,7 @@ export class Failure extends Error {
   }
 }
 
-/** Takes a token out of the address, where it should not stay. */
+/** Moves the token from the address to the session storage. */
 export function takeToken() {
   const address = new URL(location.href);
   const token = address.searchParams.get("token");
@@ -23,7 +23,7 @@ export function setToken(token) {
   sessionStorage.setItem(TOKEN, token);
 }
 
-/** The server's answer as an object; Failure where there is none, or a refusal. */
+/** Returns the server's JSON response; throws Failure if there is none or if it is an error. */
 export async function ask(path, body) {
   const token = sessionStorage.getItem(TOKEN);
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
@@ -37,15 +37,15 @@ export async function ask(path, body) {
   try {
     response = await fetch(path, options);
   } catch {
-    throw new Failure(0, "The server does not answer.", "Is longarc serve still running? Your text is still here.");
+    throw new Failure(0, "The server does not answer.", "Check that it is running. Your text is still here.");
   }
-  const answer = await response.json().catch(() => null);
-  if (response.ok && answer !== null) return answer;
-  throw new Failure(response.status, sentence(answer?.error ?? `The server answered ${response.status}`),
-    answer?.hint ?? "", answer?.line ?? null);
+  const content = await response.json().catch(() => null);
+  if (response.ok && content !== null) return content;
+  throw new Failure(response.status, toSentence(content?.error ?? `The server answered ${response.status}`),
+    content?.hint ?? "", content?.line ?? null);
 }
 
-function sentence(text) {
+function toSentence(text) {
   const start = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(start) ? start : `${start}.`;
 }

@@ -1,20 +1,16 @@
-// The stepper: two derivations of one tree beside each other, forwards, backwards and by themselves.
+// The stepper: shows two derivations of one tree side by side, step by step or playing.
 
-import { Configuration, shown } from "./configuration.js";
+import { Configuration, listName } from "./configuration.js";
 
-const TITLES = {
-  "nl-covington": "NL-Covington", covington: "Covington", "arc-swift": "Arc-swift", "arc-eager": "Arc-eager",
-  "arc-standard": "Arc-standard", "arc-hybrid": "Arc-hybrid",
-};
-const TICK = 900;
+const TICK = 900; // milliseconds per step while playing
 const element = (id) => document.getElementById(id);
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 function make(tag, className = "", text = "") {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text) made.textContent = text;
-  return made;
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text) node.textContent = text;
+  return node;
 }
 
 function percent(share) {
@@ -23,15 +19,19 @@ function percent(share) {
   return `${(100 * share).toFixed(share > 0.9995 ? 0 : 1)} %`;
 }
 
-/** Left-Arc_2 as it is set in the paper: with a subscript. */
-function transition(name) {
-  const [word, k] = name.split("_");
-  const made = make("span", "transition", word);
-  if (k) made.append(make("sub", "", k));
-  return made;
+function title(system) {
+  return system === "nl-covington" ? "NL-Covington" : system.charAt(0).toUpperCase() + system.slice(1);
 }
 
-/** Numbers of words as in the paper's tables; of long lists the end where things happen. */
+/** Formats Left-Arc_2 as in the paper, with a subscript. */
+function transition(name) {
+  const [word, k] = name.split("_");
+  const node = make("span", "transition", word);
+  if (k) node.append(make("sub", "", k));
+  return node;
+}
+
+/** Formats a list of nodes as in the paper's tables; keeps the end of a long list where transitions act. */
 function row(name, nodes) {
   let parts = nodes;
   if (nodes.length > 5) {
@@ -40,13 +40,13 @@ function row(name, nodes) {
   return parts.length ? `[${parts.join(", ")}]` : "[ ]";
 }
 
-/** An arc as in the paper's tables: the words in their order, an arrow to the dependent. */
+/** Formats an arc as in the paper's tables: the words in order, with an arrow to the dependent. */
 function arrow(arc) {
   if (!arc) return "";
   return arc.head < arc.dependent ? `${arc.head} → ${arc.dependent}` : `${arc.dependent} ← ${arc.head}`;
 }
 
-/** As the drawings have it: by the direction of most letters. */
+/** Whether most letters are written from right to left; the drawings use the same rule. */
 function isRightToLeft(words) {
   const letters = words.join("").match(/\p{L}/gu) ?? [];
   return 2 * letters.filter((letter) => /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(letter)).length > letters.length;
@@ -59,13 +59,13 @@ class Panel {
     this.byModel = derivation.by === "model";
     this.system = derivation.system;
     this.attached = derivation.attached;
-    this.made = this.steps.map((step) => step.taken.arc);
-    const arcs = [...this.made.filter(Boolean), ...this.attached];
+    this.arcs = this.steps.map((step) => step.taken.arc);
+    const arcs = [...this.arcs.filter(Boolean), ...this.attached];
     this.picture = new Configuration(words, arcs, isRightToLeft(words));
     this.element = make("section", `panel ${derivation.by}`);
-    this.element.setAttribute("aria-label", TITLES[this.system] ?? this.system);
+    this.element.setAttribute("aria-label", title(this.system));
     const head = make("header");
-    head.append(make("h3", "", TITLES[this.system] ?? this.system),
+    head.append(make("h3", "", title(this.system)),
       make("p", "by", this.byModel ? "the model’s choices" : "the oracle’s way to the same tree"));
     this.count = make("p", "count");
     head.append(this.count);
@@ -86,7 +86,7 @@ class Panel {
     const table = make("table");
     const head = make("tr");
     const names = Object.keys(this.initial);
-    for (const title of ["Tran.", ...names.map(shown), "Arc"]) {
+    for (const title of ["Tran.", ...names.map(listName), "Arc"]) {
       const cell = make("th", "", title);
       cell.scope = "col";
       head.append(cell);
@@ -116,11 +116,11 @@ class Panel {
     return details;
   }
 
-  /** Shows the configuration after `index` steps, of which those after `before` are new. */
+  /** Shows the configuration after `index` steps; those after `before` are marked as new. */
   show(index, before) {
     const lists = index ? this.steps[index - 1].lists : this.initial;
-    const arcs = this.made.slice(0, index).filter(Boolean);
-    const fresh = this.made.slice(Math.min(before, index), index).filter(Boolean);
+    const arcs = this.arcs.slice(0, index).filter(Boolean);
+    const fresh = this.arcs.slice(Math.min(before, index), index).filter(Boolean);
     if (index === this.steps.length) {
       arcs.push(...this.attached);
       fresh.push(...this.attached);
@@ -136,12 +136,12 @@ class Panel {
     this.follow(lists.Buffer?.[0] ?? this.picture.forms.length - 1, this.rows[index]);
   }
 
-  /** Keeps the first word of the buffer, and the row of the table, in sight. */
+  /** Scrolls to the first word of the buffer and to the row of the table. */
   follow(node, line) {
     const behavior = calm.matches ? "auto" : "smooth";
-    const room = this.scroller.clientWidth;
-    this.picture.fit(room);
-    this.scroller.scrollTo({ left: this.picture.middleOf(node) - 0.6 * room, behavior });
+    const width = this.scroller.clientWidth;
+    this.picture.fit(width);
+    this.scroller.scrollTo({ left: this.picture.middleOf(node) - 0.6 * width, behavior });
     const top = line.offsetTop - this.listing.clientHeight / 2;
     this.listing.scrollTo({ top, behavior });
   }
@@ -160,7 +160,7 @@ class Panel {
         line.append(chip);
       }
       const idle = this.steps.slice(0, index).filter((step) => step.taken.name === "No-Arc").length;
-      const note = idle ? `No-Arc so far: ${idle}. NL-Covington does without.` : "";
+      const note = idle ? `No-Arc so far: ${idle}. NL-Covington needs none.` : "";
       this.taken.replaceChildren(line, make("p", "quiet", note));
       return;
     }
@@ -179,16 +179,16 @@ class Panel {
         name.append(words);
       }
       const bar = make("span", "bar");
-      const [any, own] = [make("i"), make("i")];
+      const [any, exact] = [make("i"), make("i")];
       any.style.width = `${100 * choice.any_relation}%`;
-      own.style.width = `${100 * choice.probability}%`;
-      bar.append(any, own);
+      exact.style.width = `${100 * choice.probability}%`;
+      bar.append(any, exact);
       bar.setAttribute("aria-hidden", "true");
       item.append(name, bar, make("span", "share", percent(choice.probability)));
       if (choice.arc) item.title = `${percent(choice.any_relation)} with any relation`;
       list.append(item);
     });
-    if (!step.alternatives.length) list.append(make("li", "quiet", "Nothing else was possible."));
+    if (!step.alternatives.length) list.append(make("li", "quiet", "No other transition was legal."));
     this.taken.replaceChildren(list);
   }
 }
@@ -210,7 +210,7 @@ export class Stepper {
     for (const radio of document.querySelectorAll("input[name=mode]")) {
       radio.addEventListener("change", () => this.setMode(radio.value));
     }
-    // After a click on a mode the keys are for the stepper again; who chose by the keyboard stays there.
+    // After a click on a mode, return the focus to the stepper and its keys; keyboard users keep theirs.
     element("modes").addEventListener("click", (event) => {
       if (event.detail) setTimeout(() => this.home.focus({ preventScroll: true }));
     });
@@ -221,17 +221,17 @@ export class Stepper {
     return !this.home.hidden;
   }
 
-  open(answer, place, { step = 0, mode = "together" } = {}) {
+  open(response, tree, { step = 0, mode = "together" } = {}) {
     this.play(false);
     const goTo = (panel, index) => this.goTo(panel, index);
-    this.panels = answer.derivations.map((derivation) => new Panel(derivation, answer.words, goTo));
-    // As in the paper: Covington makes one arc or none at a time, NL-Covington the same arcs and never none.
+    this.panels = response.derivations.map((derivation) => new Panel(derivation, response.words, goTo));
+    // Without its No-Arc transitions, Covington's derivation is NL-Covington's.
     this.long = this.panels.find((panel) => panel.system === "covington");
     this.short = this.panels.find((panel) => panel.system === "nl-covington");
     this.aligned = Boolean(this.long && this.short);
     element("modes").hidden = !this.aligned;
     element("panels").replaceChildren(...this.panels.map((panel) => panel.element));
-    place.after(this.home);
+    tree.after(this.home);
     this.home.hidden = false;
     element("comparison").textContent = this.compare();
     this.setMode(this.aligned ? mode : "race");
@@ -247,7 +247,7 @@ export class Stepper {
 
   compare() {
     return this.panels
-      .map((panel) => `${TITLES[panel.system] ?? panel.system} ${panel.steps.length}`).join(" · ") + " transitions";
+      .map((panel) => `${title(panel.system)} ${panel.steps.length}`).join(" · ") + " transitions";
   }
 
   setMode(mode) {
@@ -255,7 +255,7 @@ export class Stepper {
     for (const radio of document.querySelectorAll("input[name=mode]")) radio.checked = radio.value === mode;
     this.marks = null;
     if (mode === "together") {
-      // After how many steps of Covington's it is where NL-Covington is after 0, 1, 2 … of its own.
+      // The number of Covington's steps that match 0, 1, 2 … steps of NL-Covington.
       this.marks = [0];
       this.long.steps.forEach((step, index) => {
         if (step.taken.name !== "No-Arc") this.marks.push(index + 1);
@@ -266,9 +266,9 @@ export class Stepper {
     this.go(Math.min(this.tick, this.length));
   }
 
-  /** How many steps a panel has taken at a tick. */
+  /** Returns how many steps a panel has taken at a tick. */
   index(panel, tick) {
-    if (tick === this.length) return panel.steps.length; // also where words were attached without a transition
+    if (tick === this.length) return panel.steps.length; // includes words attached without a transition
     if (this.marks && panel === this.long) return this.marks[Math.min(tick, this.marks.length - 1)];
     return Math.min(tick, panel.steps.length);
   }
@@ -294,14 +294,14 @@ export class Stepper {
     this.changed();
   }
 
-  play(wanted) {
+  play(playing) {
     clearInterval(this.timer);
     this.timer = 0;
-    if (wanted) {
+    if (playing) {
       if (this.tick === this.length) this.go(0);
       this.timer = setInterval(() => this.go(this.tick + 1), TICK);
     }
-    element("play").textContent = wanted ? "Pause" : "Play";
+    element("play").textContent = playing ? "Pause" : "Play";
   }
 
   onKey(event) {

@@ -1,0 +1,151 @@
+"""The options of a training run, read from TOML and validated."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from longarc.data.columns import COLUMNS
+from longarc.data.schema import convert, parse_toml
+from longarc.errors import LongarcError
+from longarc.transitions import get_system
+from longarc.trees.pseudo_projective import Scheme
+
+Positive = Annotated[int, Meta(gt=0)]
+NotNegative = Annotated[int, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, lt=1)]
+
+_OLD_COLUMN_KEYS = {"fine_tags": "xpos", "features": "feats"}
+
+
+class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The defaults are those of the preset `paper`; the files in `presets/` say where each value comes from."""
+
+    system: str = "nl-covington"
+    """The transition system."""
+    projectivization: Scheme = "head"
+    """How projective systems encode non-projective trees."""
+    single_root: Literal["auto", "yes", "no"] = "auto"
+    """Whether exactly one word depends on the root; auto follows the training trees."""
+
+    encoder: str = "words"
+    """How words become vectors; see longarc.encoders."""
+    word_dimensions: Positive = 100
+    """Width of word vectors; a vector file overrides it."""
+    min_count: Positive = 3
+    """A word without a pretrained vector is known if it occurs this often in the training data."""
+    vectors_limit: NotNegative = 100_000
+    """Keep this many of a vector file's most frequent words besides the words of the training data."""
+    word_dropout: Share = 0.1
+    """Share of words replaced by the unknown word during training."""
+    spelling_size: NotNegative = 0
+    """Units per direction of the character BiLSTM; 0 disables it."""
+    character_dimensions: Positive = 32
+
+    lstm_layers: Positive = 2
+    tagger_layers: NotNegative = 0
+    """Layers of the tagger's BiLSTM; 0 means as many as the parser's."""
+    lstm_size: Positive = 400
+    """Units per direction, in tagger and parser."""
+    parser_input: Literal["tagger", "words"] = "tagger"
+    """What the parser's BiLSTM reads besides tags: the tagger's BiLSTM (the authors' code) or word vectors (the paper's
+    appendix)."""
+    columns: tuple[str, ...] = ("upos",)
+    """The columns to predict and to use as input of the parser."""
+    tag_dimensions: Positive = 32
+    merge_dimensions: Positive = 100
+    pair_dimensions: Positive = 32
+    """Width of head and dependent vectors and of their biaffine combination."""
+    relation_dimensions: NotNegative = 0
+    """If not 0, score arcs first, and then the relations of the chosen arcs with vectors of this width; 0 scores each
+    arc with each relation."""
+    dropout: Share = 0.05
+    lstm_dropout: Share = 0.0
+    """Share of the input dimensions hidden from a BiLSTM layer, the same for all words of a sentence."""
+
+    tokenizer_steps: NotNegative = 0
+    """Training steps of the tokenizer; 0 leaves tokenization to rules."""
+
+    seed: NotNegative = 1
+    epochs: NotNegative = 0
+    """0 means 10, or 30 for a treebank of fewer than `small_treebank` words."""
+    small_treebank: Positive = 100_000
+    batch_sentences: Positive = 32
+    batch_words: NotNegative = 0
+    """If not 0, a batch has this many words and every word weighs the same; otherwise every sentence does."""
+    learning_rate: Annotated[float, Meta(gt=0)] = 0.001
+    schedule: Literal["halving", "cosine"] = "halving"
+    """halving: halve the learning rate after the fifth tenth of the epochs and after each later tenth; cosine: warm up
+    for a twentieth, then decay to 0."""
+    beta2: Share = 0.9
+    weight_decay: Annotated[float, Meta(ge=0)] = 0.0
+    gradient_limit: Annotated[float, Meta(ge=0)] = 0.0
+    """Clip the gradient to this norm; 0 disables clipping."""
+    averaging: Share = 0.0
+    """If not 0, keep a moving average of the weights with this decay."""
+    early_stopping: NotNegative = 0
+    """Stop after this many epochs without a better LAS on the development data; 0 never stops early."""
+
+    def __post_init__(self) -> None:
+        from longarc.encoders import ENCODERS  # which imports the runtime layer
+
+        get_system(self.system)
+        for key, values, known in (("columns", self.columns, COLUMNS), ("encoder", [self.encoder], ENCODERS)):
+            if unknown := [value for value in values if value not in known]:
+                raise LongarcError(f"{key}: unknown {unknown[0]!r}", f"Choose from {', '.join(known)}.")
+
+    def updated(self, values: Mapping[str, Any], origin: str) -> Configuration:
+        """Return the configuration with some values replaced; errors name their `origin`."""
+        return convert({**self.as_dict(), **_with_columns(values, self.columns, origin)}, Configuration, origin)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the values as JSON and TOML can hold them."""
+        return {**msgspec.structs.asdict(self), "columns": list(self.columns)}
+
+
+def _with_columns(values: Mapping[str, Any], columns: tuple[str, ...], origin: str) -> dict[str, Any]:
+    """Translate the keys that `columns` replaced."""
+    current = dict(values)
+    for key, name in _OLD_COLUMN_KEYS.items():
+        if isinstance(current.get(key), bool):
+            predict = current.pop(key)
+            selected = [other for other in current.get("columns", columns) if other != name]
+            current["columns"] = [*selected, name] if predict else selected
+            message = f"{origin}: the key {key} is now an entry of columns: columns = {current['columns']}"
+            warnings.warn(message, FutureWarning, stacklevel=3)
+    return current
+
+
+def preset_names() -> list[str]:
+    """Return the names of the presets that come with the package."""
+    return sorted(Path(entry.name).stem for entry in _presets().iterdir() if entry.name.endswith(".toml"))
+
+
+def preset(name: str) -> Configuration:
+    """Return the configuration of a preset."""
+    if name not in preset_names():
+        raise LongarcError(f"unknown preset {name!r}", f"Presets: {', '.join(preset_names())}.")
+    text = (_presets() / f"{name}.toml").read_text("utf-8")
+    return Configuration().updated(parse_toml(text, f"preset {name}"), f"preset {name}")
+
+
+def _presets() -> Any:
+    return resources.files("longarc") / "presets"
+
+
+def parse_setting(setting: str) -> dict[str, Any]:
+    """Parse `key=value`; the value is TOML, or text without quotes."""
+    key, equals, text = setting.partition("=")
+    if not equals:
+        raise LongarcError(f"{setting}: expected key=value")
+    try:
+        value = parse_toml(f"value = {text}", setting)["value"]
+    except LongarcError:
+        value = text.strip()
+    return {key.strip(): value}

@@ -1,0 +1,53 @@
+"""The numpy part of an encoder: the words of a batch as arrays, for training and parsing alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from longarc.runtime.graph import Graph
+
+Arrays = dict[str, NDArray[Any]]
+"""Named arrays. Arrays about words are [N, batch]: nodes first, the root at 0."""
+Forms = Sequence[Sequence[str]]
+"""The words of each sentence of a batch."""
+
+
+class Featurizer(ABC):
+    """Turns words into the arrays that an encoder reads."""
+
+    kind: ClassVar[str]
+    """The encoder's name in longarc.encoders.ENCODERS."""
+    graphs: Sequence[str] = ()
+    """The names of the graphs that the encoder needs besides the main one."""
+
+    @abstractmethod
+    def featurise(self, sentences: Forms) -> Arrays:
+        """Return the arrays that the encoder's network reads; `lengths` [batch], in nodes, is one of them."""
+
+    def graph_inputs(self, graphs: Mapping[str, Graph]) -> Callable[[Forms], Arrays]:
+        """Return a function from sentences to the inputs of the main graph, given the open graphs named in `graphs`."""
+        return self.featurise
+
+    @abstractmethod
+    def as_json(self) -> dict[str, Any]:
+        """Return what the model file stores."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, data: dict[str, Any]) -> Featurizer:
+        """Return a featurizer from what `as_json` gave; raise ValueError naming the key that is not as expected."""
+
+    @abstractmethod
+    def probe(self) -> list[str]:
+        """Return words that use the highest numbers, to test whether a graph fits."""
+
+
+def lengths_in_nodes(sentences: Forms) -> NDArray[np.int32]:
+    """[batch] Return the number of words of each sentence, plus one for the root."""
+    return np.array([len(forms) + 1 for forms in sentences], dtype=np.int32)

@@ -1,0 +1,51 @@
+"""ONNX graphs in onnxruntime."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import onnxruntime
+
+from longarc.errors import LongarcError
+
+ERRORS_ONLY = 3
+"""Onnxruntime's warnings are for its developers."""
+
+
+class Graph:
+    """A graph that runs in the calling thread and is opened again in a forked process, where onnxruntime's state does
+    not survive."""
+
+    def __init__(self, content: bytes, reload: Callable[[], bytes], name: str) -> None:
+        """`reload` returns the content once more: it is not kept in memory here."""
+        self._reload = reload
+        self._name = name
+        self._session = open_graph(content, name)
+        self._process = os.getpid()
+
+    @property
+    def session(self) -> Any:
+        """The onnxruntime session of this process."""
+        if self._process != os.getpid():
+            self._session = open_graph(self._reload(), self._name)
+            self._process = os.getpid()
+        return self._session
+
+    def run(self, outputs: list[str], inputs: dict[str, Any]) -> Any:
+        """Return the outputs as arrays."""
+        return self.session.run(outputs, inputs)
+
+
+def open_graph(content: bytes, name: str) -> Any:
+    """Return an onnxruntime session for a graph; `name` is the model's name in errors."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # the parser runs one batch per core instead
+    # Onnxruntime's memory arena keeps what the largest batch needed and is no faster than the system's allocator.
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = ERRORS_ONLY
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's exceptions have no other common base
+        raise LongarcError(f"{name}: the graph cannot be loaded: {error}") from None

@@ -1,0 +1,146 @@
+"""Words by number and by their characters: the features of the encoder `words`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longarc.data.spelling import Characters, Spellings
+from longarc.data.vocabulary import UNKNOWN, Words, is_list_of_texts
+from longarc.runtime.features import Arrays, Featurizer, Forms, lengths_in_nodes
+from longarc.runtime.graph import Graph
+
+SPELLING = "spelling"
+WORD_LENGTHS = (3, 5, 7, 9, 12)
+"""Words up to each of these lengths are read together: reading takes as many steps as the longest word."""
+CACHE_SIZE = 20_000
+"""Distinct words whose vectors are cached; a full cache is cleared."""
+
+
+class WordFeatures(Featurizer):
+    """Numbers words, and spells the distinct words of a batch if the model reads characters."""
+
+    kind = "words"
+
+    def __init__(self, words: Words, characters: Characters | None) -> None:
+        self.words = words
+        self.characters = characters
+        self.graphs = (SPELLING,) if characters is not None else ()
+
+    def featurise(self, sentences: Forms) -> Arrays:
+        """Return `words` and `lengths` and, if words are spelled, `spellings` [N, batch], the column of each word in
+        `characters` [longest, distinct words], and `character_counts` [distinct words]."""
+        arrays = self._number(sentences)
+        if self.characters is not None:
+            distinct, arrays["spellings"] = distinct_words(sentences)
+            spelled = self.characters.spell(distinct)
+            arrays |= {"characters": np.ascontiguousarray(spelled.characters.T), "character_counts": spelled.lengths}
+        return arrays
+
+    def graph_inputs(self, graphs: Mapping[str, Graph]) -> Callable[[Forms], Arrays]:
+        """Instead of characters, the main graph reads `spelled` [distinct words, width], one cached vector per word."""
+        if self.characters is None:
+            return self.featurise
+        cache = SpellingCache(graphs[SPELLING], self.characters)
+
+        def inputs(sentences: Forms) -> Arrays:
+            distinct, spellings = distinct_words(sentences)
+            return {**self._number(sentences), "spellings": spellings, "spelled": cache.read(distinct)}
+
+        return inputs
+
+    def _number(self, sentences: Forms) -> Arrays:
+        lengths = lengths_in_nodes(sentences)
+        words = np.full((int(lengths.max()), len(sentences)), UNKNOWN, dtype=np.int64)
+        for column, forms in enumerate(sentences):
+            words[: lengths[column], column] = self.words.numbers(forms)
+        return {"words": words, "lengths": lengths}
+
+    def as_json(self) -> dict[str, Any]:
+        characters = {} if self.characters is None else {"characters": self.characters.characters}
+        return {"words": self.words.forms, "trained": self.words.trained, **characters}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> WordFeatures:
+        forms: Any = data.get("words")
+        trained, characters = data.get("trained"), data.get("characters")
+        if not is_list_of_texts(forms) or not 2 <= len(set(forms)) == len(forms):
+            raise ValueError("words")
+        if type(trained) is not int or not 2 <= trained <= len(forms):
+            raise ValueError("trained")
+        if not isinstance(characters, str | None):
+            raise ValueError("characters")
+        return cls(Words(forms, trained), None if characters is None else Characters(characters))
+
+    def probe(self) -> list[str]:
+        known = "" if self.characters is None else self.characters.characters
+        return [self.words.forms[-1], known[-1:] or "a"]
+
+
+def distinct_words(sentences: Forms) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the distinct forms of a batch, and [N, batch] the number of each word's form, counted from 1.
+
+    The root and padding have the number 0.
+    """
+    numbers: dict[str, int] = {}
+    spellings = np.zeros((max(map(len, sentences)) + 1, len(sentences)), dtype=np.int64)
+    for column, forms in enumerate(sentences):
+        spellings[1 : len(forms) + 1, column] = [numbers.setdefault(form, len(numbers) + 1) for form in forms]
+    return list(numbers), spellings
+
+
+class SpellingCache:
+    """Runs the spelling graph and caches its result per word. Thread-safe.
+
+    A word's vector does not depend, to the last bit, on the words that it is read with.
+    """
+
+    def __init__(self, graph: Graph, characters: Characters) -> None:
+        self._graph = graph
+        self._characters = characters
+        self._lock = threading.Lock()
+        self._numbers: dict[str, int] = {}
+        self._used = 0
+        root = self._run(characters.spell([]))
+        self._vectors = np.empty((1 + CACHE_SIZE, root.shape[1]), np.float32)
+        """[1 + words, width]; row 0 is the root"""
+        self._vectors[:1] = root
+
+    def read(self, forms: Sequence[str]) -> NDArray[np.float32]:
+        """[1 + words, width] Return the vectors of the root and of distinct words."""
+        with self._lock:
+            numbers = np.array([0, *(self._numbers.get(form, -1) for form in forms)])
+            vectors: NDArray[np.float32] = self._vectors[numbers]
+        unknown = np.flatnonzero(numbers < 0)
+        if len(unknown):
+            new = [forms[index - 1] for index in unknown.tolist()]
+            vectors[unknown] = self._run(self._characters.spell(new))[1:]
+            self._store(new, vectors[unknown])
+        return vectors
+
+    def _store(self, forms: list[str], vectors: NDArray[np.float32]) -> None:
+        forms = forms[:CACHE_SIZE]
+        with self._lock:
+            if self._used + len(forms) > CACHE_SIZE:
+                self._numbers.clear()
+                self._used = 0
+            rows = range(1 + self._used, 1 + self._used + len(forms))
+            self._vectors[rows.start : rows.stop] = vectors[: len(forms)]
+            self._numbers.update(zip(forms, rows, strict=True))
+            self._used += len(forms)
+
+    def _run(self, words: Spellings) -> NDArray[np.float32]:
+        order = np.argsort(words.lengths, kind="stable")
+        groups = np.split(order, np.searchsorted(words.lengths[order], WORD_LENGTHS, side="right"))
+        parts = []
+        for rows in filter(len, groups):
+            group = words.take(rows)
+            inputs = {"characters": np.ascontiguousarray(group.characters.T), "character_counts": group.lengths}
+            parts.append(self._graph.run(["spelled"], inputs)[0])
+        vectors = np.empty((len(order), parts[0].shape[1]), np.float32)
+        vectors[order] = np.concatenate(parts)
+        return vectors

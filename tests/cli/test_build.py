@@ -1,0 +1,68 @@
+"""`longarc build`: make a model from a recipe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from longarc.errors import LongarcError
+from longarc.runtime.model_file import read_model_file
+from longarc.training.recipe import read_recipe
+from tests.helpers.command import run_longarc
+from tests.helpers.text_treebank import treebank_with_text
+
+RECIPE = """
+name = "little"
+train = "train.conllu"
+dev = "dev.conllu"
+test = "test.conllu"
+most_words = 9
+narrow = false
+licence = "CC0"
+set = { lstm_size = 8, lstm_layers = 1, word_dimensions = 8, spelling_size = 4, pair_dimensions = 8, epochs = 1,
+        relation_dimensions = 8, merge_dimensions = 8, tokenizer_steps = 40 }
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    for seed, name in enumerate(("train", "dev", "test")):
+        (tmp_path / f"{name}.conllu").write_text(treebank_with_text(60, seed=seed))
+    # TOML wants a table on one line.
+    (tmp_path / "little.toml").write_text(RECIPE.replace(",\n       ", ","))
+    return tmp_path / "little.toml"
+
+
+def test_a_recipe_makes_a_model_and_does_nothing_twice(recipe: Path, tmp_path: Path) -> None:
+    first = run_longarc("build", recipe, "--out", tmp_path / "out", "--threads=1")
+    assert first.returncode == 0, first.stderr.decode()
+    assert b"epoch   1" in first.stdout
+    model = tmp_path / "out" / "little" / "little-int8.longarc"
+    package = read_model_file(model)
+    assert len(package.description.features.as_json()["words"]) == 9
+    assert package.card["licence"] == "CC0" and "lstm_inputs" not in package.card
+    for name in ("dev_las", "test_las", "test_text_words", "test_text_las"):
+        assert 0 <= package.card["scores"][name] <= 100
+    assert "dev_las" in package.card["float32_scores"]
+    again = run_longarc("build", recipe, "--out", tmp_path / "out", "--threads=1")
+    assert again.returncode == 0
+    assert b"epoch" not in again.stdout
+    assert read_model_file(model).graphs == package.graphs
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("name =", "nome ="), "unknown key 'nome'"),
+        (('dev = "dev.conllu"\n', ""), "dev is missing"),
+        (("most_words = 9", 'most_words = "9"'), "expected a whole number"),
+        (("narrow = false", "narrow = 0"), "expected true or false"),
+        (("test.conllu", "nowhere.conllu"), "test: .*nowhere.conllu"),
+        (("epochs = 1", "epoch = 1"), "unknown key 'epoch'"),
+    ],
+)
+def test_mistakes_in_recipes_are_told(recipe: Path, change: tuple[str, str], message: str) -> None:
+    recipe.write_text(recipe.read_text().replace(*change))
+    with pytest.raises(LongarcError, match=message):
+        read_recipe(recipe)

@@ -1,0 +1,105 @@
+"""The command line as a whole: start-up time, imports and user errors."""
+
+from __future__ import annotations
+
+import json
+import resource
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.command import run_text, succeed
+from tests.helpers.small_files import HEARING, READS, as_conllu
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Users' mistakes.
+
+CYCLE = as_conllu([READS, [("a", 2, "x"), ("b", 1, "x")]])
+
+HEADLESS = as_conllu([READS]).replace("\t2\tobj", "\t_\tobj")
+
+MISTAKES = {
+    "no such file": (["stats", "missing.conllu"], "", "missing.conllu"),
+    "a folder": (["oracle", "."], "", "folder"),
+    "a cycle": (["stats", "-"], CYCLE, "<stdin>:5: the heads form a cycle: 1 → 2 → 1"),
+    "a cycle for the oracle": (["oracle", "-"], CYCLE, "<stdin>:5: the heads form a cycle: 1 → 2 → 1"),
+    "no head": (["stats", "-"], HEADLESS, "<stdin>:3: HEAD is _"),
+    "three columns": (["stats", "-"], "1\tonly\tthree\n\n", "<stdin>:1:"),
+    "head out of range": (["stats", "-"], as_conllu([READS]).replace("\t0\t", "\t9\t"), "<stdin>:2:"),
+    "unknown system": (["oracle", "-", "--system", "arc-lazy"], as_conllu([READS]), "nl-covington"),
+    "root needed": (["oracle", "-", "-s", "arc-eager", "--without-root"], as_conllu([READS]), "--without-root"),
+    "unknown picture": (["stats", "-", "--plot", "picture.bmp"], as_conllu([READS]), ".svg"),
+    "no such folder": (["stats", "-", "--plot", "nowhere/picture.svg"], as_conllu([READS]), "nowhere/picture.svg"),
+    "unknown encoding": (["stats", "-", "--encoding", "klingon"], as_conllu([READS]), "klingon"),
+    "nothing to read": (["stats"], "", "treebanks"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "text", "complaint"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_ends_with_a_message_and_status_2(
+    tmp_path: Path, arguments: list[str], text: str, complaint: str
+) -> None:
+    done = run_text(*arguments, input=text, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == [], "nothing half-written is left"
+
+
+def test_sentences_that_are_not_trees_can_be_skipped() -> None:
+    done = succeed("stats", "-", "--json", "--skip-invalid", input=CYCLE + as_conllu([HEARING]))
+    assert json.loads(done.stdout)["treebanks"][0]["sentences"] == 2
+    assert "skipped" in done.stderr
+    assert "<stdin>:5:" in done.stderr
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is imported when.
+
+
+def test_help_comes_at_once() -> None:
+    """In less than 0.3 s of processor time, which a busy machine does not change, in the best of five runs."""
+    times = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert "stats" in succeed("--help").stdout
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(times) < 0.3, times
+
+
+LOADED = "import sys; print([name for name in ('numpy', 'torch', 'onnxruntime', 'matplotlib') if name in sys.modules])"
+
+
+LISTING_SYSTEMS = ["oracle", "train"]
+"""The help of these commands lists the transition systems, which need numpy."""
+
+
+def test_help_of_any_command_waits_for_no_large_library() -> None:
+    code = f"""
+import contextlib, io
+from longarc.cli.main import COMMANDS, make_app
+for commands in ([command for command in COMMANDS if command not in {LISTING_SYSTEMS}], {LISTING_SYSTEMS}):
+    for command in commands:
+        with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.suppress(SystemExit):
+            make_app(commands)([command, "--help"])
+        assert "--help" in printed.getvalue(), command
+    {LOADED}
+"""
+    assert succeed(code=code).stdout == "[]\n['numpy']\n"
+
+
+def test_importing_longarc_imports_no_large_library() -> None:
+    assert succeed(code=f"import longarc; {LOADED}").stdout == "[]\n"
+
+
+def test_stats_and_oracle_need_no_torch(treebank: Path) -> None:
+    code = f"""
+import contextlib
+from longarc.cli.main import COMMANDS, make_app
+for command in ("stats", "oracle"):
+    with contextlib.suppress(SystemExit):
+        make_app([command])([command, {str(treebank)!r}])
+{LOADED}
+"""
+    assert succeed(code=code).stdout.splitlines()[-1] == "['numpy']"

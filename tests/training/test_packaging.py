@@ -1,0 +1,130 @@
+"""Packaged models score and parse as the trained network does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from longarc import read_all
+from longarc.data.vocabulary import TAG_COLUMNS
+from longarc.runtime.model_file import read_model_file
+from longarc.runtime.parser import Parser
+from longarc.training.examples import make_batch
+from longarc.training.packaging import Origin, load_trained, lstm_moments, make_int8
+from longarc.training.run import write_models
+from longarc.transitions import SYSTEMS
+from longarc.trees.structure import is_tree
+from tests.helpers.command import invoke
+from tests.helpers.small_models import FACTORED, SPELLED, packaged, small
+from tests.helpers.toy_treebank import write_toy_treebank
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"fine_tags": True, "parser_input": "words", "lstm_layers": 1}, SPELLED, FACTORED, SPELLED | FACTORED],
+)
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_the_packaged_model_scores_and_parses_as_the_network_does(
+    tmp_path: Path, system: str, changes: dict[str, Any]
+) -> None:
+    sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 25))
+    prepared = small(system, sentences, **changes)
+    expected = prepared.predictor().parse(sentences)
+    parser = Parser(packaged(prepared), threads=1)
+    for parse, found in zip(expected, parser.stream([s.copy() for s in sentences]), strict=True):
+        assert found.heads.tolist() == parse.heads.tolist()
+        assert found.relations == parse.relations
+        for name, values in parse.tags.items():
+            assert found.column(TAG_COLUMNS[name])[1:] == values[1:]
+    lengths = np.array([len(sentence) + 1 for sentence in sentences[:6]], dtype=np.int32)
+    found_scores = parser._session.run([sentence.forms for sentence in sentences[:6]], totals=True)
+    with torch.no_grad():
+        batch = make_batch(prepared.examples[:6], prepared.spellings, system)
+        scores = prepared.network(batch.inputs).transitions
+        mask = torch.from_numpy(prepared.relation_mask)
+        arcs = scores.arcs
+        if "relation_dimensions" not in changes:
+            arcs = arcs + mask[(torch.arange(int(lengths.max())) > 0).long()].unsqueeze(-1)
+        best, total = scores.flat(arcs.max(dim=2).values).numpy(), scores.flat(arcs.logsumexp(dim=2)).numpy()
+    nodes = int(lengths.max())
+    for row, length in enumerate(lengths):
+        inside = np.zeros((nodes, nodes), dtype=np.bool_)
+        inside[:length, :length] = True
+        for own, theirs in ((found_scores.scores, best), (found_scores.totals, total)):
+            assert own is not None
+            np.testing.assert_allclose(
+                own[row, : nodes**2].reshape(nodes, nodes)[inside],
+                theirs[row, : nodes**2].reshape(nodes, nodes)[inside],
+                rtol=1e-4,
+                atol=1e-4,
+            )
+            np.testing.assert_allclose(
+                own[row, nodes**2 : nodes**2 + length], theirs[row, nodes**2 : nodes**2 + length], rtol=1e-4, atol=1e-4
+            )
+
+
+def test_training_ends_with_models_that_know_what_they_are(toy_models: Path) -> None:
+    for name, precision in (("toy", "float32"), ("toy-int8", "int8")):
+        card = read_model_file(toy_models / "toy" / f"{name}.longarc").card
+        assert (card["precision"], card["licence"], card["treebank"]) == (precision, "CC0", "toy")
+        assert card["scores"]["dev_las"] > 95
+        assert card["command"].startswith("longarc")
+    assert (toy_models / "toy" / "toy-int8.longarc").stat().st_size < (
+        toy_models / "toy" / "toy.longarc"
+    ).stat().st_size
+    result = invoke(["info", str(toy_models / "toy" / "toy.longarc")])
+    assert "CC0" in result.output
+    assert json.loads(invoke(["info", "--json", str(toy_models / "toy" / "toy.longarc")]).output)
+
+
+def test_an_int8_model_can_know_fewer_words(toy_models: Path) -> None:
+    package = read_model_file(toy_models / "toy" / "toy.longarc")
+    small = make_int8(package, most_words=10)
+    assert small.description.words.forms == package.description.words.forms[:10]
+    assert len(small.graph) < len(make_int8(package).graph)
+    forms = ["the", "dog", "sees", "unheard-of", "tree"]
+    assert is_tree(Parser(small, threads=1).parse(forms).heads)
+
+
+def test_a_finished_training_can_be_packaged_again(toy_models: Path) -> None:
+    first = read_model_file(toy_models / "toy" / "toy.longarc")
+    again = packaged(load_trained(toy_models / "toy"))
+    assert again.graph == first.graph
+    small = read_model_file(toy_models / "toy" / "toy-int8.longarc")
+    moments = lstm_moments(again, read_all(toy_models / "dev.conllu"))
+    assert make_int8(again, 0, small.card.get("lstm_inputs", ()), moments).graph == small.graph
+
+
+def test_what_costs_too_much_accuracy_is_not_made_narrow(
+    toy_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev = read_all(toy_models / "dev.conllu")
+    for most_lost, inputs in ((100.0, [0.25] * 4), (-100.0, None)):
+        monkeypatch.setattr("longarc.training.run.MOST_LOST", most_lost)
+        written = dict(write_models(small("covington", dev), tmp_path, dev, {}, Origin(), quantize=True))
+        assert [package.card.get("lstm_inputs") for package in written.values()] == [None, inputs]
+
+
+def test_each_lstm_is_made_as_narrow_as_is_allowed(
+    toy_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dev = read_all(toy_models / "dev.conllu")
+    yes, also, no, never = (58.76, 90.0), (60.0, 89.8), (58.75, 90.0), (60.0, 89.79)
+    found = iter([yes, no, also, never, no, yes, no, no, never])
+
+    def named(scores: tuple[float, float]) -> dict[str, float]:
+        return dict(zip(("las", "tags"), scores, strict=True))
+
+    monkeypatch.setattr("longarc.training.run._scores", lambda *_: named((58.96, 90.0)))
+    monkeypatch.setattr("longarc.training.run._scores_on_words", lambda *_: named(next(found)))
+    told: list[str] = []
+    prepared = small("covington", dev)
+    written = dict(write_models(prepared, tmp_path, dev, {}, Origin(), quantize=True, announce=told.append))
+    # The parser's first LSTM reads most, since it reads tags too, and the tagger's first least, only words.
+    assert [package.card.get("lstm_inputs") for package in written.values()] == [None, [1, 0.4, 0.25, 0.6]]
+    assert next(found, None) is None and "making the 8-bit model faster: 60% of the inputs of LSTM 4 of 4" in told
