@@ -115,23 +115,17 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path) -> list[Conte
 
 def build_limit(target: Path) -> None:
     """The BiLSTM blocks of the paper's network, with random weights, each with an input of its own."""
-    from longarc.model.export import IR_VERSION, OPSET, GraphWriter
-    from onnx import TensorProto, helper
-
     from longarc.configuration import preset
     from longarc.model.bilstm import BiLSTM
+    from longarc.model.graph_writer import FLOAT, GraphWriter
 
     paper = preset("paper")
     g = GraphWriter()
-    inputs, outputs = [], []
     for width in (paper.word_dimensions, 2 * paper.lstm_size + paper.tag_dimensions):
-        x = helper.make_tensor_value_info(f"x{width}", TensorProto.FLOAT, ["nodes", "batch", width])
-        name = g.bilstm(x.name, "", BiLSTM(width, paper.lstm_size, paper.lstm_layers))
-        inputs.append(x)
-        outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, ["nodes", "batch", 2 * paper.lstm_size]))
-    graph = helper.make_graph(g.nodes, "limit", inputs, outputs, g.constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
-    target.write_bytes(model.SerializeToString())
+        x = g.input(f"x{width}", FLOAT, "nodes", "batch", width)
+        states = BiLSTM(width, paper.lstm_size, paper.lstm_layers).export(g, x, "")
+        g.add("Identity", states, output=g.output(f"y{width}", FLOAT, "nodes", "batch", 2 * paper.lstm_size))
+    target.write_bytes(g.serialize())
 
 
 def train_spacy(target: Path, train: Path) -> None:

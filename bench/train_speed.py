@@ -1,9 +1,9 @@
-"""How fast training runs beside the two bare BiLSTM blocks that it cannot be faster than.
+"""Compare the speed of training with that of the network's two BiLSTM blocks alone, an upper bound.
 
-On the same batches of a treebank, alternating: a whole training step (forward, loss, backward, Adam) and a step of the
-network's two BiLSTM blocks alone. Prints tokens/s of both (medians over rounds) and their ratio.
+Alternates, on the same batches, a whole training step (forward, loss, backward, Adam) and a step of the bare blocks.
+Prints the median tokens/s of both and their ratio.
 
-    python bench/train_speed.py ../shared/data/da_ddt/train.conll.xz
+    python bench/train_speed.py TRAIN.conllu
 """
 
 from __future__ import annotations
@@ -13,21 +13,20 @@ import json
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import torch
-from longarc.training.examples import Batch, epoch_batches, make_batch
 from torch import Tensor, nn
 
 from longarc import read_all
 from longarc.configuration import preset
 from longarc.cores import available_cores
+from longarc.model.word_encoder import WordEncoder
 from longarc.training.loss import batch_loss
-from longarc.training.prepare import Prepared, prepare
+from longarc.training.prepare import prepare
+from longarc.training.trained_model import TrainedModel
+from longarc.training.training_data import Batch, epoch_batches, make_batch
 from longarc.trees.structure import require_tree
-
-DEFAULT = Path(__file__).parents[2] / "shared" / "data" / "da_ddt" / "train.conll.xz"
 
 
 def main() -> None:
@@ -35,18 +34,18 @@ def main() -> None:
     torch.set_num_threads(arguments.threads or available_cores())
     sentences = read_all(arguments.treebank, encoding=arguments.encoding, check=require_tree)
     configuration = preset(arguments.preset).updated({"system": arguments.system}, "--system")
-    prepared = prepare(configuration, sentences, [], None)
-    nodes = np.array([len(example.words) for example in prepared.examples])
+    model, data = prepare(configuration, sentences, [], None)
+    nodes = np.array([len(example) for example in data.examples])
     chosen = epoch_batches(nodes, configuration, epoch=1)[: arguments.batches]
-    train_step, bare_step = full_step(prepared), bare_blocks_step(prepared)
+    train_step, bare_step = full_step(model), bare_blocks_step(model)
     speeds: dict[str, list[float]] = {"training": [], "bare BiLSTM blocks": []}
     for round_number in range(arguments.rounds + 1):
         for name, step in (("training", train_step), ("bare BiLSTM blocks", bare_step)):
             seconds, tokens = 0.0, 0
             for indices in chosen:
-                examples = [prepared.examples[index] for index in indices]
+                examples = [data.examples[index] for index in indices]
                 start = time.perf_counter()
-                batch = make_batch(examples, prepared.spellings, configuration.system)
+                batch = make_batch(examples, model.description)
                 if name != "training":
                     start = time.perf_counter()
                 step(batch)
@@ -66,7 +65,7 @@ def main() -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("treebank", nargs="?", default=str(DEFAULT))
+    parser.add_argument("treebank")
     parser.add_argument("--encoding", default="utf-8")
     parser.add_argument("--preset", default="paper")
     parser.add_argument("--system", default="nl-covington")
@@ -77,9 +76,9 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def full_step(prepared: Prepared) -> Callable[[Batch], None]:
+def full_step(model: TrainedModel) -> Callable[[Batch], None]:
     """A training step as the training loop does it."""
-    network = prepared.network
+    network = model.network
     optimizer = torch.optim.AdamW(network.parameters(), fused=True)
 
     def step(batch: Batch) -> None:
@@ -92,20 +91,24 @@ def full_step(prepared: Prepared) -> Callable[[Batch], None]:
     return step
 
 
-def bare_blocks_step(prepared: Prepared) -> Callable[[Batch], None]:
+def bare_blocks_step(model: TrainedModel) -> Callable[[Batch], None]:
     """The two BiLSTM blocks on random input of the same shapes, with the simplest of losses."""
-    size = prepared.network.size
-    network = prepared.network
-    shapes = [block.input_size for block in (network.tagger_lstm, network.parser_lstm)]
-    blocks = [nn.LSTM(width, size.lstm_size, size.lstm_layers, bidirectional=True) for width in shapes]
+    assert isinstance(model.network.encoder, WordEncoder)
+    stacks = (model.network.encoder.lstm, model.network.parser_lstm)
+    shapes = [next(stack.layers())[0].input_size for stack in stacks]
+    size = model.configuration.lstm_size
+    blocks = [
+        nn.LSTM(width, size, len(stack.forwards), bidirectional=True)
+        for width, stack in zip(shapes, stacks, strict=True)
+    ]
     optimizer = torch.optim.AdamW([parameter for block in blocks for parameter in block.parameters()], fused=True)
 
     def step(batch: Batch) -> None:
         optimizer.zero_grad()
         for block, width in zip(blocks, shapes, strict=True):
-            x = torch.ones((*batch.inputs.words.T.shape, width), requires_grad=True)
-            read: Tensor = block(x)[0]
-            read.sum().backward()  # type: ignore[no-untyped-call]
+            x = torch.ones((*batch.arrays["words"].shape, width), requires_grad=True)
+            states: Tensor = block(x)[0]
+            states.sum().backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
     return step

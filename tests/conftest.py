@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,8 +32,17 @@ NEEDS = {
 }
 """Optional packages, and the folders and files whose tests need them. In CI all of them must be installed."""
 
+SLOW_FIXTURES = {"browser", "learnt_tokenizer", "text_model"}
+
 MISSING = [] if IN_CI else [package for package in NEEDS if find_spec(package) is None]
 collect_ignore = [path for package in MISSING for path in NEEDS[package]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests with an expensive fixture as slow."""
+    for item in items:
+        if not SLOW_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -88,17 +96,16 @@ def text_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def learnt_tokenizer() -> Tokenizer:
     """A tokenizer trained on a small treebank with running text."""
-    from longarc.model.export import export_tokenizer
-    from longarc.runtime.tokenizer import LearntTokenizer
+    from longarc.runtime.graph import Graph
+    from longarc.runtime.tokenizer import LearnedTokenizer
     from longarc.training.threads import set_up_torch
     from longarc.training.train_tokenizer import train_tokenizer
 
     set_up_torch(1)
     train = longarc.read_all(io.BytesIO(treebank_with_text(200).encode()))
     trained = train_tokenizer(train, seed=1, most_steps=120, step_done=lambda *_: None)
-    description = SimpleNamespace(tokenizer=trained.description)
-    package = SimpleNamespace(tokenizer_graph=export_tokenizer(trained.network), description=description)
-    return LearntTokenizer(package, lambda: package, "test")  # type: ignore[arg-type, return-value]
+    graph = trained.network.export()
+    return LearnedTokenizer(trained.description, Graph(graph, lambda: graph, "test"), "test")
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ LAYERS = (
     "drawing",
     "runtime",
     "spacy_component",
+    "configuration",
     "model",
     "training",
     "experiment",

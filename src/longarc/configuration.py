@@ -14,6 +14,7 @@ from msgspec import Meta
 from longarc.data.columns import COLUMNS
 from longarc.data.schema import convert, parse_toml
 from longarc.errors import LongarcError
+from longarc.runtime.featurizers import FEATURIZERS
 from longarc.transitions import get_system
 from longarc.trees.pseudo_projective import Scheme
 
@@ -35,7 +36,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Whether exactly one word depends on the root; auto follows the training trees."""
 
     encoder: str = "words"
-    """How words become vectors; see longarc.encoders."""
+    """How words become vectors; see model.encoders."""
     word_dimensions: Positive = 100
     """Width of word vectors; a vector file overrides it."""
     min_count: Positive = 3
@@ -93,10 +94,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Stop after this many epochs without a better LAS on the development data; 0 never stops early."""
 
     def __post_init__(self) -> None:
-        from longarc.encoders import ENCODERS  # which imports the runtime layer
-
         get_system(self.system)
-        for key, values, known in (("columns", self.columns, COLUMNS), ("encoder", [self.encoder], ENCODERS)):
+        for key, values, known in (("columns", self.columns, COLUMNS), ("encoder", [self.encoder], FEATURIZERS)):
             if unknown := [value for value in values if value not in known]:
                 raise LongarcError(f"{key}: unknown {unknown[0]!r}", f"Choose from {', '.join(known)}.")
 

@@ -34,6 +34,7 @@ def recipe(tmp_path: Path) -> Path:
     return tmp_path / "little.toml"
 
 
+@pytest.mark.slow
 def test_a_recipe_makes_a_model_and_does_nothing_twice(recipe: Path, tmp_path: Path) -> None:
     first = run_longarc("build", recipe, "--out", tmp_path / "out", "--threads=1")
     assert first.returncode == 0, first.stderr.decode()

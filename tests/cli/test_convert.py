@@ -118,6 +118,8 @@ AS_CONLLX = CONLLU.split("Dogs bark\n")[1]
         ("out.jsonl", JSON),
         ("out.ndjson", JSON),
         ("da.ddt.v1.conllu", CONLLU),
+        ("OUT.CONLLU", CONLLU),
+        ("out.JsonL", JSON),
     ],
 )
 @pytest.mark.parametrize("packing", ["", ".gz", ".xz"])

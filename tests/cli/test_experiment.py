@@ -177,6 +177,7 @@ def test_an_experiment_that_was_killed_between_runs_goes_on(
     assert {line["run"]: line["scores"] for line in lines(tmp_path / "out")} == expected
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_training_saves_it_and_the_same_command_goes_on(tmp_path: Path) -> None:
     text = TOY.replace('["covington", "nl-covington"]', '["nl-covington"]').replace("epochs = 1", "epochs = 5")
     path = write_experiment(tmp_path, text.partition('[[treebank]]\nname = "Toy | two"')[0])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from longarc.transitions import SYSTEMS
 from tests.helpers.command import run_text, succeed
 from tests.helpers.small_files import HEARING, READS, as_conllu
 
@@ -87,6 +88,12 @@ for commands in ([command for command in COMMANDS if command not in {LISTING_SYS
     {LOADED}
 """
     assert succeed(code=code).stdout == "[]\n['numpy']\n"
+
+
+@pytest.mark.parametrize("command", LISTING_SYSTEMS)
+def test_help_lists_every_transition_system(command: str) -> None:
+    text = " ".join(succeed(command, "--help").stdout.replace("│", " ").split())
+    assert ", ".join(SYSTEMS) in text
 
 
 def test_importing_longarc_imports_no_large_library() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from longarc.data.spelling import LONGEST, UNKNOWN_CHARACTER, Characters, code_points, different_words
+from longarc.data.spelling import LONGEST, UNKNOWN_CHARACTER, Characters, code_points
 
 
 def test_long_words_are_spelled_by_their_ends() -> None:
@@ -12,6 +12,3 @@ def test_long_words_are_spelled_by_their_ends() -> None:
     assert spelled.lengths.tolist() == [1, 2, LONGEST, 1]
     assert spelled.characters[2].tolist() == characters.numbers(code_points(word[:12] + word[-12:])).tolist()
     assert spelled.characters[3, 0] == UNKNOWN_CHARACTER
-    forms, places = different_words([["a", "b", "a"], ["b"]], 4)
-    assert forms == ["a", "b"]
-    assert places.tolist() == [[0, 1, 2, 1], [0, 2, 0, 0]]

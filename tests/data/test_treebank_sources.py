@@ -18,7 +18,7 @@ from longarc.data import treebank_sources
 from longarc.data.schema import read_toml
 from longarc.data.treebank_sources import SourceFile, TreebankSource, fetch_treebank, path_fields, resolve_paths
 from longarc.errors import LongarcError
-from tests.helpers.paths import ROOT, SHARED_DATA
+from tests.helpers.paths import ROOT, TREEBANKS, treebank_file
 
 
 class Paths(msgspec.Struct):
@@ -185,9 +185,10 @@ def test_every_source_has_a_revision_and_checksums_and_can_be_downloaded_or_has_
         assert not file.path or source.url(file).startswith(("https://raw.githubusercontent.com/", "https://files."))
 
 
-@pytest.mark.skipif(not SHARED_DATA.is_dir(), reason=f"there are no treebanks in {SHARED_DATA}")
 @pytest.mark.parametrize("name", ["hu_szeged", "da_ddt", "eu_3lb_conll2007"])
 def test_the_checksums_are_those_of_the_real_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(treebank_sources, "treebank_sources", lambda: SOURCES)
-    actions = dict(fetch_treebank(name, tmp_path, SHARED_DATA))
+    for file in SOURCES[name].files:
+        treebank_file(name, file)
+    actions = dict(fetch_treebank(name, tmp_path, TREEBANKS))
     assert [path.name for path in actions] == list(SOURCES[name].files)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from longarc.decoding.greedy import finite_scores, parse_greedily
 from longarc.transitions import SYSTEMS
 from longarc.transitions.static_oracle import pad_heads
-from longarc.transitions.system import ScoreLayout, Scores, TransitionSystem
+from longarc.transitions.system import TransitionSystem
 from longarc.trees.structure import is_projective, is_tree
 from tests.helpers.plain_systems import PLAIN_SYSTEMS, Move, parse_plainly
+from tests.helpers.scores import longest, score_table, width
 from tests.helpers.tree_generators import (
     Heads,
     all_trees,
@@ -39,13 +40,9 @@ precisions = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
 def greedy_heads(
-    system: TransitionSystem[Any], lengths: NDArray[np.int64], scores: Scores, *, single_root: bool = True
+    system: TransitionSystem[Any], lengths: NDArray[np.int64], flat: Floats, *, single_root: bool = True
 ) -> NDArray[np.int64]:
-    return parse_greedily(system, lengths, scores, single_root=single_root).heads
-
-
-def width(name: str, nodes: int) -> int:
-    return ScoreLayout(nodes).width(SYSTEMS[name])
+    return parse_greedily(system, lengths, score_table(system.name, flat), single_root=single_root).heads
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -97,7 +94,7 @@ def test_any_scores_give_trees_in_the_steps_that_theory_allows(
     given_scores = scores.copy()
     with mock.patch.object(system, "apply", wraps=system.apply) as apply:
         found = greedy_heads(system, np.array(lengths), scores, single_root=single_root)
-    assert apply.call_count <= system.longest(max(lengths))
+    assert apply.call_count <= longest(name, max(lengths))
     assert_trees(name, lengths, found, single_root)
     np.testing.assert_array_equal(scores, given_scores)
 
@@ -106,15 +103,17 @@ def test_any_scores_give_trees_in_the_steps_that_theory_allows(
 @both_root_rules
 @given(lengths=st.lists(st.integers(0, 9), min_size=1, max_size=6), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=20, deadline=None)
-def test_the_values_of_a_state_are_the_scores_of_its_legal_transitions(
+def test_a_transitions_score_is_at_its_position_in_a_flat_row(
     name: str, single_root: bool, lengths: list[int], seed: int
 ) -> None:
     system, rng = SYSTEMS[name], np.random.default_rng(seed)
     scores = rng.normal(size=(len(lengths), width(name, max(lengths) + 1))).astype(np.float32)
+    table = score_table(name, scores)
     state = system.initial(np.array(lengths), single_root=single_root)
     while (legal := system.legal(state)).any():
-        expected = np.where(legal, np.take_along_axis(scores, system.slots(state), axis=1), -np.inf)
-        np.testing.assert_array_equal(system.values(state, scores), expected)
+        positions = system.gather(state, system.positions(state))
+        expected = np.take_along_axis(scores, positions, axis=1)
+        np.testing.assert_array_equal(system.gather(state, table)[legal], expected[legal])
         system.apply(state, np.where(legal.any(axis=1), (rng.random(legal.shape) * legal).argmax(axis=1), -1))
 
 
@@ -129,7 +128,7 @@ def test_nan_is_the_lowest_score_and_infinities_are_the_ends(name: str, dtype: t
     limits = np.finfo(dtype)
     numbers = np.where(high, limits.max, np.where(low, limits.min, scores))
     symbols = np.where(high, dtype(np.inf), np.where(low, dtype(np.nan), scores))
-    assert finite_scores(symbols).dtype == dtype
+    assert finite_scores(score_table(name, symbols)).arcs.dtype == dtype
     np.testing.assert_array_equal(
         greedy_heads(SYSTEMS[name], lengths, symbols), greedy_heads(SYSTEMS[name], lengths, numbers)
     )
@@ -195,8 +194,11 @@ class Parts:
 
     def row(self, name: str) -> Floats:
         """Laid out as longarc wants it."""
-        parts = [self.arc.ravel(), self.shift, self.reduce, self.no_arc.ravel()]
-        return np.concatenate(parts)[: width(name, len(self.shift))]
+        system = SYSTEMS[name]
+        parts = [self.arc.ravel(), self.shift]
+        parts += [self.reduce] if system.has_reduce else []
+        parts += [self.no_arc.ravel()] if system.has_no_arc else []
+        return np.concatenate(parts)
 
     def first(self, nodes: int) -> Parts:
         """The scores of the first nodes alone."""

@@ -16,7 +16,7 @@ from longarc.evaluation.alignment import token_spans
 from longarc.evaluation.conventions import CONTENT_RELATIONS, FUNCTION_RELATIONS, UNIVERSAL_FEATURES
 from tests.helpers.annotations import corpus, judgement, random_file, random_pair, reannotated, scores, table
 from tests.helpers.generators import quick
-from tests.helpers.paths import SHARED_DATA
+from tests.helpers.paths import treebank_file
 
 OFFICIAL = {
     **{"Tokens": "tokens", "Sentences": "sentences", "Words": "words", "UPOS": "upos", "XPOS": "xpos"},
@@ -118,11 +118,10 @@ def test_words_of_multiword_tokens_are_aligned_by_their_forms_whatever_the_case(
         assert found["uas"].correct == heads
 
 
-@pytest.mark.skipif(not (SHARED_DATA / "tr_imst").exists(), reason=f"there is no Turkish treebank in {SHARED_DATA}")
 def test_a_real_treebank_gets_the_official_figures() -> None:
     """Some sentences are cut into other tokens and sentences, and the annotation of others is changed."""
     chooser = random.Random(5)
-    sentences = [sentence.to_conll() for sentence in read_all(SHARED_DATA / "tr_imst" / "dev.conllu.xz")]
+    sentences = [sentence.to_conll() for sentence in read_all(treebank_file("tr_imst", "dev.conllu"))]
     system = []
     for sentence in sentences:
         chance = chooser.random()

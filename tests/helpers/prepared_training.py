@@ -7,8 +7,9 @@ from typing import Any
 
 from longarc import read_all
 from longarc.configuration import Configuration
-from longarc.training.examples import Batch, make_batch
-from longarc.training.prepare import Prepared, prepare
+from longarc.training.prepare import TrainingData, prepare
+from longarc.training.trained_model import TrainedModel
+from longarc.training.training_data import Batch, make_batch
 from tests.helpers.toy_treebank import write_toy_treebank
 
 SMALL = Configuration(
@@ -20,8 +21,7 @@ FACTORED = {
     "character_dimensions": 4,
     "relation_dimensions": 6,
     "tagger_layers": 1,
-    "fine_tags": True,
-    "features": True,
+    "columns": ["upos", "xpos", "feats"],
     "lstm_dropout": 0.2,
     "batch_words": 60,
     "schedule": "cosine",
@@ -37,10 +37,10 @@ SMALL_SETTINGS = [
 ]
 
 
-def prepared(tmp_path: Path, system: str, **changes: Any) -> Prepared:
+def prepared(tmp_path: Path, system: str, **changes: Any) -> tuple[TrainedModel, TrainingData]:
     treebank = read_all(write_toy_treebank(tmp_path / "toy.conllu", 9))
     return prepare(SMALL.updated({"system": system, **changes}, "test"), treebank, [], None)
 
 
-def batch_of(ready: Prepared) -> Batch:
-    return make_batch(ready.examples, ready.spellings, ready.configuration.system)
+def batch_of(model: TrainedModel, data: TrainingData) -> Batch:
+    return make_batch(data.examples, model.description)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from longarc import read_all
-from longarc.model.quantize import _product, with_narrow_inputs, with_small_words
-from longarc.runtime.model_file import read_model_file
+from longarc.model.quantize import _low_rank, with_narrow_lstms
+from longarc.model.word_encoder import WordEncoder
+from longarc.runtime.model_file import MAIN, read_model_file
 from longarc.runtime.parser import Parser
 from longarc.training.packaging import lstm_moments, make_int8
 from tests.helpers.small_models import packaged, small
@@ -18,10 +19,9 @@ from tests.helpers.small_models import packaged, small
 
 def test_word_vectors_in_8_bits_are_nearly_the_same(toy_models: Path) -> None:
     package = read_model_file(toy_models / "toy" / "toy.longarc")
-    words = package.description.words
-    small = replace(package, graph=with_small_words(package.graph, len(words)))
+    small = WordEncoder.compact(package, 0)
     sentences = [["the", "dog", "sees", "the", "cat"], ["the", "old", "bird", "hears", "the", "child", "today"]]
-    found = [Parser(own, threads=1)._session.run(sentences, totals=False).scores for own in (package, small)]
+    found = [Parser(own, threads=1).session.run(sentences, totals=False).scores.arcs for own in (package, small)]
     inside = np.abs(found[0]) < 100
     assert np.abs(found[0] - found[1])[inside].max() < 0.5
 
@@ -33,9 +33,10 @@ def test_narrow_inputs_change_no_more_than_their_rank_takes_away(toy_models: Pat
     sentences = [["the", "dog", "sees", "the", "cat"], ["the", "old", "bird", "hears", "the", "child", "today"]]
 
     def scores(*shares: float) -> Any:
-        graph = with_narrow_inputs(package.graph, shares, moments)
-        assert (graph == package.graph) == (set(shares) == {1})
-        return Parser(replace(package, graph=graph), threads=1)._session.run(sentences, totals=False).scores
+        graph = with_narrow_lstms(package.graphs[MAIN], shares, moments)
+        assert (graph == package.graphs[MAIN]) == (set(shares) == {1})
+        narrow = replace(package, graphs={**package.graphs, MAIN: graph})
+        return Parser(narrow, threads=1).session.run(sentences, totals=False).scores.arcs
 
     assert len(moments) == 4
     whole = scores(1, 1, 1, 1)
@@ -52,7 +53,7 @@ def test_narrow_inputs_do_best_where_something_is_read() -> None:
     read = rng.standard_normal((500, 20)) * np.linspace(0.1, 3, 20)
 
     def error(moments: Any) -> float:
-        above, below = _product(weights, 8, moments)
+        above, below = _low_rank(weights, 8, moments)
         return float(np.linalg.norm(read @ (weights - above @ below).T))
 
     assert error(read.T @ read) < 0.9 * error(np.eye(20))

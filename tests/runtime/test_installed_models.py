@@ -16,7 +16,7 @@ def test_models_are_found_by_name_and_by_path(model_folders: Path) -> None:
     assert find_model(None) == find_model("en_ewt") == model_folders / "embedded" / "en_ewt.longarc"
     assert find_model(model_folders / "elsewhere.longarc") == model_folders / "elsewhere.longarc"
     assert [model.name for model in named_models()] == ["latin", "en_ewt"]
-    with pytest.raises(LongarcError, match="Known by name: latin, en_ewt"):
+    with pytest.raises(LongarcError, match="Known names: latin, en_ewt"):
         find_model("greek")
 
 
@@ -27,7 +27,7 @@ def test_a_users_own_model_goes_before_one_that_comes_with_the_package(model_fol
 
 def test_where_there_is_no_model_it_is_said_what_to_do(model_folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models_module, "EMBEDDED", model_folders / "nothing")
-    with pytest.raises(LongarcError, match="longarc train"):
+    with pytest.raises(LongarcError, match="Train a model"):
         find_model(None)
     monkeypatch.setenv("LONGARC_MODELS", str(model_folders / "nothing"))
     with pytest.raises(LongarcError, match="No models are in"):

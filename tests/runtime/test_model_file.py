@@ -38,6 +38,15 @@ def description_with(**changes: object) -> Callable[[dict[str, bytes]], None]:
     return change
 
 
+def encoder_with(**values: object) -> Callable[[dict[str, bytes]], None]:
+    def change(entries: dict[str, bytes]) -> None:
+        data = json.loads(entries["model.json"])
+        data["encoder"] |= values
+        entries["model.json"] = json.dumps(data).encode()
+
+    return change
+
+
 def nan_weights(entries: dict[str, bytes]) -> None:
     import onnx
     from onnx import numpy_helper
@@ -74,8 +83,16 @@ HOSTILE: dict[str, Callable[[bytes], bytes]] = {
     "newer format": rewritten(description_with(format=99)),
     "unknown system": rewritten(description_with(system="os.system")),
     "too few relations": rewritten(description_with(relations=["x"])),
-    "too many words": rewritten(description_with(words=[str(i) for i in range(100_000)])),
-    "words are numbers": rewritten(description_with(words=[1, 2, 3])),
+    "too many words": rewritten(encoder_with(words=[str(i) for i in range(100_000)], trained=100_000)),
+    "words are numbers": rewritten(encoder_with(words=[1, 2, 3])),
+    "words are not distinct": rewritten(encoder_with(words=["a", "a", "b"])),
+    "more trained words than words": rewritten(encoder_with(trained=1_000_000)),
+    "characters are a list": rewritten(encoder_with(characters=["a"])),
+    "unknown encoder": rewritten(encoder_with(kind="os.system")),
+    "unknown column": rewritten(description_with(columns={"evil": ["a", "b"]})),
+    "columns are a list": rewritten(description_with(columns=["upos"])),
+    "an old format": rewritten(description_with(format=0)),
+    "no graph for relations": rewritten(lambda entries: entries.__delitem__("relations.onnx")),
     "another system": rewritten(description_with(system="covington")),
     "NaN weights": rewritten(nan_weights),
     "weights in another file": rewritten(external_weights),

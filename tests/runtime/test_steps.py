@@ -10,10 +10,14 @@ import pytest
 
 from longarc import read_all
 from longarc.runtime.parser import Parser
-from longarc.runtime.steps import model_steps, oracle_steps
+from longarc.runtime.steps import Arc, Derivation, model_steps, oracle_steps
 from longarc.trees.structure import is_tree
 from tests.helpers.small_models import FACTORED, packaged, small
 from tests.helpers.toy_treebank import write_toy_treebank
+
+
+def arcs_of(derivation: Derivation) -> list[Arc]:
+    return [step.taken.arc for step in derivation.steps if step.taken.arc]
 
 
 @pytest.mark.parametrize("changes", [{}, FACTORED], ids=["together", "factored"])
@@ -24,7 +28,7 @@ def test_steps_build_the_tree_of_the_parser(system: str, changes: dict[str, Any]
     for sentence in sentences:
         derivation = model_steps(parser, sentence)
         parsed = parser.parse(sentence)
-        tree = {arc.dependent: arc for arc in [*derivation.steps[-1].arcs, *derivation.attached]}
+        tree = {arc.dependent: arc for arc in [*arcs_of(derivation), *derivation.attached]}
         heads = np.array([-1, *(tree[node].head for node in range(1, len(sentence) + 1))], dtype=np.int32)
         assert is_tree(heads, single_root=parser.description.single_root)
         chosen = {step.taken.arc.dependent: step.taken.probability for step in derivation.steps if step.taken.arc}
@@ -42,6 +46,6 @@ def test_steps_build_the_tree_of_the_parser(system: str, changes: dict[str, Any]
         for beside in ("covington", "nl-covington"):
             path = oracle_steps(parsed, beside)
             assert [step.taken.name for step in path.steps] == parsed.transitions(beside)
-            assert {arc.dependent: (arc.head, arc.relation) for arc in path.steps[-1].arcs} == {
+            assert {arc.dependent: (arc.head, arc.relation) for arc in arcs_of(path)} == {
                 token.id: (token.head, token.relation) for token in parsed
             }

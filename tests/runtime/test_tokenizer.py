@@ -53,7 +53,7 @@ def joined(sentences: list[Sentence]) -> str:
     return text_of(read_all(io.BytesIO("".join(s.to_conll() for s in sentences).encode("utf-8", "surrogatepass"))))
 
 
-@pytest.fixture(params=["rules", "learnt"])
+@pytest.fixture(params=["rules", pytest.param("learnt", marks=pytest.mark.slow)])
 def tokenizer(request: pytest.FixtureRequest) -> Tokenizer:
     return RuleTokenizer() if request.param == "rules" else request.getfixturevalue("learnt_tokenizer")
 
@@ -109,6 +109,7 @@ def test_text_in_pieces_gives_the_same_text_and_numbers(tokenizer: Tokenizer, mo
     assert sum("# newpar" in sentence.lead for sentence in sentences) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["a " * 20_000, "a" * 1_000_000, " " * 1_000_000 + "x", "a.b" * 20_000])
 def test_a_line_of_a_megabyte_is_split_in_bounded_sentences(tokenizer: Tokenizer, line: str) -> None:
     sentences = tokenizer.split(line)

@@ -10,8 +10,8 @@ import torch
 
 from longarc import read_all
 from longarc.model.scorers import FactoredScorer
-from longarc.training.examples import training_trees
 from longarc.training.loss import batch_loss, transition_loss
+from longarc.training.training_data import training_trees
 from longarc.transitions import SYSTEMS, get_system
 from longarc.transitions.static_oracle import pad_heads
 from tests.helpers.prepared_training import FACTORED, batch_of, prepared
@@ -22,14 +22,14 @@ from tests.helpers.prepared_training import FACTORED, batch_of, prepared
 def test_the_loss_is_the_softmax_over_legal_transitions_summed_over_the_oracle_path(
     tmp_path: Path, name: str, factored: bool
 ) -> None:
-    ready = prepared(tmp_path, name, **(FACTORED if factored else {}))
+    model, data = prepared(tmp_path, name, **(FACTORED if factored else {}))
     system = get_system(name)
     sentences = read_all(tmp_path / "toy.conllu")
-    trees = training_trees(ready.configuration, sentences)
-    ready.network.eval()
-    batch = batch_of(ready)
+    trees = training_trees(model.configuration, sentences)
+    model.network.eval()
+    batch = batch_of(model, data)
     with torch.no_grad():
-        scores = ready.network(batch.inputs).transitions
+        scores = model.network(batch.arrays).transitions
         loss = float(transition_loss(scores, batch))
     expected = 0.0
     for row, (heads, relations) in enumerate(trees):
@@ -39,24 +39,24 @@ def test_the_loss_is_the_softmax_over_legal_transitions_summed_over_the_oracle_p
         nodes = len(heads)
         arcs = scores.arcs[row].numpy().astype(np.float64)
         while (choice := system.oracle(state, gold))[0] >= 0:
-            slots, legal = system.slots(state)[0], system.legal(state)[0]
+            positions, legal = system.gather(state, system.positions(state))[0], system.legal(state)[0]
             terms: list[float] = []
             for index in np.flatnonzero(legal):
-                group, column = divmod(int(slots[index]), nodes)
+                group, column = divmod(int(positions[index]), nodes)
                 if group < nodes:
                     values = arcs[group, :, column]
-                    right = 0 if factored else ready.vocabularies.relations.numbers([relations[column]])[0]
+                    right = 0 if factored else model.description.relations.numbers([relations[column]])[0]
                     chosen_value = values[right]
                 elif group == nodes:
                     values = np.array([float(scores.shift[row, column])])
                     chosen_value = values[0]
-                elif group == nodes + 1:
-                    assert scores.reduce is not None
+                elif scores.reduce is not None:
+                    assert group == nodes + 1
                     values = np.array([float(scores.reduce[row, column])])
                     chosen_value = values[0]
                 else:
                     assert scores.no_arc is not None
-                    values = np.array([float(scores.no_arc[row, group - nodes - 2, column])])
+                    values = np.array([float(scores.no_arc[row, group - nodes - 1, column])])
                     chosen_value = values[0]
                 terms.extend(np.exp(values))
                 if index == choice[0]:
@@ -67,19 +67,17 @@ def test_the_loss_is_the_softmax_over_legal_transitions_summed_over_the_oracle_p
 
 
 def test_what_a_network_with_everything_learns_adds_up(tmp_path: Path) -> None:
-    ready = prepared(tmp_path, "nl-covington", **FACTORED)
-    ready.network.eval()
-    batch = batch_of(ready)
+    model, data = prepared(tmp_path, "nl-covington", **FACTORED)
+    model.network.eval()
+    batch = batch_of(model, data)
     with torch.no_grad():
-        scores = ready.network(batch.inputs)
+        scores = model.network(batch.arrays)
         expected = float(transition_loss(scores.transitions, batch))
-        for row, example in enumerate(ready.examples):
-            for name, logits in scores.tags.items():
-                chosen = torch.log_softmax(logits[row], dim=-1)[
-                    np.arange(1, len(example.words)), example.tags[name][1:]
-                ]
+        for row, example in enumerate(data.examples):
+            for name, logits in scores.columns.items():
+                chosen = torch.log_softmax(logits[row], dim=-1)[np.arange(1, len(example)), example.labels[name][1:]]
                 expected -= float(chosen.sum())
-        scorer = ready.network.scorer
+        scorer = model.network.scorer
         assert isinstance(scorer, FactoredScorer)
         heads, dependents = scores.transitions.relation_heads, scores.transitions.relation_dependents
         for sentence, head, dependent, relation in zip(
@@ -87,5 +85,5 @@ def test_what_a_network_with_everything_learns_adds_up(tmp_path: Path) -> None:
         ):
             own = scorer.relation_logits(heads[sentence, head], dependents[sentence, dependent])
             expected -= float(torch.log_softmax(own, dim=-1)[relation])
-        assert float(batch_loss(ready.network, batch)) == pytest.approx(expected, rel=1e-4)
+        assert float(batch_loss(model.network, batch)) == pytest.approx(expected, rel=1e-4)
     assert len(batch.arc_relations) == batch.tokens

@@ -11,61 +11,61 @@ import pytest
 import torch
 
 from longarc import read_all
-from longarc.data.vocabulary import TAG_COLUMNS
-from longarc.runtime.model_file import read_model_file
+from longarc.data.columns import COLUMNS
+from longarc.runtime.model_file import MAIN, read_model_file
 from longarc.runtime.parser import Parser
-from longarc.training.examples import make_batch
-from longarc.training.packaging import Origin, load_trained, lstm_moments, make_int8
-from longarc.training.run import write_models
+from longarc.training.packaging import Origin, lstm_moments, make_int8, write_models
+from longarc.training.trained_model import TrainedModel
+from longarc.training.training_data import make_batch
 from longarc.transitions import SYSTEMS
 from longarc.trees.structure import is_tree
 from tests.helpers.command import invoke
-from tests.helpers.small_models import FACTORED, SPELLED, packaged, small
+from tests.helpers.small_models import FACTORED, SPELLED, packaged, small, small_with_data
+from tests.helpers.torch_parser import parse_with_torch
 from tests.helpers.toy_treebank import write_toy_treebank
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{}, {"fine_tags": True, "parser_input": "words", "lstm_layers": 1}, SPELLED, FACTORED, SPELLED | FACTORED],
+    [
+        {},
+        {"columns": ["upos", "xpos"], "parser_input": "words", "lstm_layers": 1},
+        SPELLED,
+        FACTORED,
+        SPELLED | FACTORED,
+    ],
 )
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_packaged_model_scores_and_parses_as_the_network_does(
     tmp_path: Path, system: str, changes: dict[str, Any]
 ) -> None:
     sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 25))
-    prepared = small(system, sentences, **changes)
-    expected = prepared.predictor().parse(sentences)
-    parser = Parser(packaged(prepared), threads=1)
-    for parse, found in zip(expected, parser.stream([s.copy() for s in sentences]), strict=True):
-        assert found.heads.tolist() == parse.heads.tolist()
-        assert found.relations == parse.relations
-        for name, values in parse.tags.items():
-            assert found.column(TAG_COLUMNS[name])[1:] == values[1:]
-    lengths = np.array([len(sentence) + 1 for sentence in sentences[:6]], dtype=np.int32)
-    found_scores = parser._session.run([sentence.forms for sentence in sentences[:6]], totals=True)
+    model, data = small_with_data(system, sentences, **changes)
+    parser = Parser(packaged(model), threads=1)
+    for sentence, parsed in zip(sentences, parser.stream([s.copy() for s in sentences]), strict=True):
+        heads, relations, columns = parse_with_torch(model, sentence)
+        assert parsed.heads.tolist() == heads
+        assert parsed.relations == relations
+        for name, cells in columns.items():
+            assert parsed.column(COLUMNS[name].index)[1:] == cells
+    result = parser.session.run([sentence.forms for sentence in sentences[:6]], totals=True)
+    assert result.totals is not None
     with torch.no_grad():
-        batch = make_batch(prepared.examples[:6], prepared.spellings, system)
-        scores = prepared.network(batch.inputs).transitions
-        mask = torch.from_numpy(prepared.relation_mask)
+        batch = make_batch(data.examples[:6], model.description)
+        scores = model.network(batch.arrays).transitions
         arcs = scores.arcs
         if "relation_dimensions" not in changes:
-            arcs = arcs + mask[(torch.arange(int(lengths.max())) > 0).long()].unsqueeze(-1)
-        best, total = scores.flat(arcs.max(dim=2).values).numpy(), scores.flat(arcs.logsumexp(dim=2)).numpy()
-    nodes = int(lengths.max())
-    for row, length in enumerate(lengths):
-        inside = np.zeros((nodes, nodes), dtype=np.bool_)
-        inside[:length, :length] = True
-        for own, theirs in ((found_scores.scores, best), (found_scores.totals, total)):
-            assert own is not None
-            np.testing.assert_allclose(
-                own[row, : nodes**2].reshape(nodes, nodes)[inside],
-                theirs[row, : nodes**2].reshape(nodes, nodes)[inside],
-                rtol=1e-4,
-                atol=1e-4,
-            )
-            np.testing.assert_allclose(
-                own[row, nodes**2 : nodes**2 + length], theirs[row, nodes**2 : nodes**2 + length], rtol=1e-4, atol=1e-4
-            )
+            mask = torch.from_numpy(model.relation_mask)
+            arcs = arcs + mask[(torch.arange(arcs.shape[1]) > 0).long()].unsqueeze(-1)
+    best, totals = arcs.max(dim=2).values.numpy(), arcs.logsumexp(dim=2).numpy()
+    for row, length in enumerate(batch.arrays["lengths"].tolist()):
+        pairs = [
+            (result.scores.arcs[row, :length, :length], best[row, :length, :length]),
+            (result.totals.arcs[row, :length, :length], totals[row, :length, :length]),
+            (result.scores.shift[row, :length], scores.shift[row, :length].numpy()),
+        ]
+        for ours, theirs in pairs:
+            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
 def test_training_ends_with_models_that_know_what_they_are(toy_models: Path) -> None:
@@ -85,19 +85,20 @@ def test_training_ends_with_models_that_know_what_they_are(toy_models: Path) -> 
 def test_an_int8_model_can_know_fewer_words(toy_models: Path) -> None:
     package = read_model_file(toy_models / "toy" / "toy.longarc")
     small = make_int8(package, most_words=10)
-    assert small.description.words.forms == package.description.words.forms[:10]
-    assert len(small.graph) < len(make_int8(package).graph)
+    words, all_words = (one.description.features.as_json()["words"] for one in (small, package))
+    assert words == all_words[:10]
+    assert len(small.graphs[MAIN]) < len(make_int8(package).graphs[MAIN])
     forms = ["the", "dog", "sees", "unheard-of", "tree"]
     assert is_tree(Parser(small, threads=1).parse(forms).heads)
 
 
 def test_a_finished_training_can_be_packaged_again(toy_models: Path) -> None:
     first = read_model_file(toy_models / "toy" / "toy.longarc")
-    again = packaged(load_trained(toy_models / "toy"))
-    assert again.graph == first.graph
+    again = packaged(TrainedModel.load(toy_models / "toy"))
+    assert again.graphs == first.graphs
     small = read_model_file(toy_models / "toy" / "toy-int8.longarc")
     moments = lstm_moments(again, read_all(toy_models / "dev.conllu"))
-    assert make_int8(again, 0, small.card.get("lstm_inputs", ()), moments).graph == small.graph
+    assert make_int8(again, 0, small.card.get("lstm_inputs", ()), moments).graphs == small.graphs
 
 
 def test_what_costs_too_much_accuracy_is_not_made_narrow(
@@ -105,7 +106,7 @@ def test_what_costs_too_much_accuracy_is_not_made_narrow(
 ) -> None:
     dev = read_all(toy_models / "dev.conllu")
     for most_lost, inputs in ((100.0, [0.25] * 4), (-100.0, None)):
-        monkeypatch.setattr("longarc.training.run.MOST_LOST", most_lost)
+        monkeypatch.setattr("longarc.training.packaging.MAX_LOSS", most_lost)
         written = dict(write_models(small("covington", dev), tmp_path, dev, {}, Origin(), quantize=True))
         assert [package.card.get("lstm_inputs") for package in written.values()] == [None, inputs]
 
@@ -118,10 +119,10 @@ def test_each_lstm_is_made_as_narrow_as_is_allowed(
     found = iter([yes, no, also, never, no, yes, no, no, never])
 
     def named(scores: tuple[float, float]) -> dict[str, float]:
-        return dict(zip(("las", "tags"), scores, strict=True))
+        return dict(zip(("las", "upos"), scores, strict=True))
 
-    monkeypatch.setattr("longarc.training.run._scores", lambda *_: named((58.96, 90.0)))
-    monkeypatch.setattr("longarc.training.run._scores_on_words", lambda *_: named(next(found)))
+    monkeypatch.setattr("longarc.training.packaging.score_model", lambda *_: named((58.96, 90.0)))
+    monkeypatch.setattr("longarc.training.packaging.score_words", lambda *_: named(next(found)))
     told: list[str] = []
     prepared = small("covington", dev)
     written = dict(write_models(prepared, tmp_path, dev, {}, Origin(), quantize=True, announce=told.append))

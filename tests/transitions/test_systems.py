@@ -6,16 +6,23 @@ import copy
 import re
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
+from longarc import Sentence
+from longarc.decoding.beam import parse_with_beam
+from longarc.decoding.greedy import parse_greedily
 from longarc.errors import LongarcError
+from longarc.runtime.parser import Parser
+from longarc.runtime.steps import model_steps
 from longarc.transitions import SYSTEMS, get_system
 from longarc.transitions.covington import Covington
 from longarc.transitions.nl_covington import NLCovington
-from longarc.transitions.static_oracle import pad_heads
-from longarc.transitions.system import ScoreLayout, State, TransitionSystem
+from longarc.transitions.oracle_paths import oracle_paths
+from longarc.transitions.static_oracle import pad_heads, run_oracle
+from longarc.transitions.system import ScoreTable, State, TransitionSystem
 from tests.helpers.paper_figures import ABBREVIATIONS, EXAMPLE, figures, rows_of
 from tests.helpers.plain_systems import PLAIN_SYSTEMS, Move, PlainSystem
 from tests.helpers.systems import both_root_rules, every_system
@@ -192,41 +199,86 @@ def test_k_in_a_transitions_name_counts_words_from_the_right(name: str) -> None:
 # Scores.
 
 
-def slot_of(layout: ScoreLayout, move: Move) -> int:
-    if move.is_arc:
-        return int(layout.arc(move.first, move.second))
-    if move.kind == "No-Arc":
-        return int(layout.no_arc(move.first, move.second))
-    return int((layout.shift if move.kind == "Shift" else layout.reduce)(move.first))
-
-
 @every_system
 @both_root_rules
 def test_every_transition_takes_the_score_of_its_words(name: str, single_root: bool) -> None:
     system = SYSTEMS[name]
     for state, plain, moves in random_walk(name, single_root, 14, LENGTHS):
-        slots = system.slots(state)
-        assert slots.shape == system.legal(state).shape
-        assert slots.min() >= 0
-        assert slots.max() < state.layout.width(system), "even an illegal transition points into the row"
+        table = system.positions(state)
+        parts = {"Shift": table.shift, "Reduce": table.reduce, "No-Arc": table.no_arc}
+        positions = system.gather(state, table)
+        assert positions.shape == system.legal(state).shape
+        assert positions.min() >= 0
+        assert positions.max() < system.row_width(len(state.nodes)), "even an illegal transition points into the row"
         for row in range(len(plain)):
-            assert {move: slots[row, choice] for move, choice in moves[row].items()} == {
-                move: slot_of(state.layout, move) for move in moves[row]
-            }
+            for move, choice in moves[row].items():
+                part = table.arcs if move.is_arc else parts[move.kind]
+                assert part is not None
+                words = (move.first, move.second)[: part.ndim - 1]
+                assert positions[row, choice] == part[(row, *words)]
 
 
+@every_system
 @pytest.mark.parametrize("nodes", range(1, 6))
-def test_no_two_scores_share_a_place(nodes: int) -> None:
-    layout = ScoreLayout(nodes)
-    pairs = [(a, b) for a in range(nodes) for b in range(nodes)]
-    parts = [
-        [layout.arc(*pair) for pair in pairs],
-        [layout.shift(word) for word in range(nodes)],
-        [layout.reduce(word) for word in range(nodes)],
-        [layout.no_arc(*pair) for pair in pairs],
-    ]
-    places = [place for part in parts for place in part]
-    assert sorted(places) == list(range(len(places)))
-    ends = {"covington": 3, "arc-eager": 2}
-    for name, system in SYSTEMS.items():
-        assert layout.width(system) == max(parts[ends.get(name, 1)]) + 1
+def test_no_two_scores_share_a_position(name: str, nodes: int) -> None:
+    system = SYSTEMS[name]
+    table = system.positions(system.initial(np.array([nodes - 1])))
+    positions = np.concatenate([part.ravel() for part in vars(table).values() if part is not None])
+    assert sorted(positions.tolist()) == list(range(system.row_width(nodes)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# One definition of legality.
+
+
+class WithoutLeftArcs(NLCovington):
+    """A subclass that only changes what is legal."""
+
+    name = "without-left-arcs"
+
+    def legal(self, state: Any) -> Any:
+        legal = super().legal(state)
+        legal[:, 1 : 1 + len(state.nodes)] = False
+        return legal
+
+
+def test_search_beam_oracle_and_stepper_all_obey_a_subclass_that_forbids_left_arcs(
+    monkeypatch: pytest.MonkeyPatch, english: Parser
+) -> None:
+    system = WithoutLeftArcs()
+    monkeypatch.setitem(SYSTEMS, system.name, system)
+    rng = np.random.default_rng(8)
+    lengths = np.array([9, 9, 7])
+    table = ScoreTable(rng.normal(size=(3, 10, 10)), rng.normal(size=(3, 10)) - 1)
+
+    def left_arcs(heads: Any) -> int:
+        return int((heads > np.arange(heads.shape[1])).sum())
+
+    free = parse_greedily(SYSTEMS["nl-covington"], lengths, table).heads
+    with mock.patch.object(system, "complete"):  # which may attach words to the left
+        bound = parse_greedily(system, lengths, table).heads
+        beam = parse_with_beam(system, lengths, table, table, beam=3).heads
+    assert left_arcs(free) > 0
+    assert left_arcs(bound) == left_arcs(beam) == 0
+    (run,) = run_oracle(system, [np.array([-1, 2, 3, 0, 3])])
+    assert left_arcs(run.state.heads) == 0
+    (path,) = oracle_paths(system, [np.array([-1, 2, 3, 0, 3])], single_root=True)
+    heads, dependents = path.legal[path.legal[:, 0] >= 0].T
+    assert (heads < dependents).all()
+    monkeypatch.setattr(english, "system", system)
+    steps = model_steps(english, Sentence.from_forms(["I", "met", "a", "man"])).steps
+    choices = [choice for step in steps for choice in (step.taken, *step.alternatives)]
+    assert choices and not any(choice.name.startswith("Left-Arc") for choice in choices)
+
+
+def test_apply_says_which_arcs_it_added() -> None:
+    for name in SYSTEMS:
+        for state, _, moves in random_walk(name, True, 21, [4, 6]):
+            for row, by_move in enumerate(moves):
+                for move, index in by_move.items():
+                    choice = np.full(2, -1)
+                    choice[row] = index
+                    changes = SYSTEMS[name].apply(copy.deepcopy(state), choice)
+                    arcs = list(zip(changes.rows, changes.heads, changes.dependents, strict=True))
+                    assert arcs == ([(row, move.first, move.second)] if move.is_arc else [])
+                    assert not len(changes.removed_rows)

@@ -1,1 +1,1 @@
-"""The command line: one file per command; nothing heavy is imported before a command runs."""
+"""The command line: one module per command. Heavy libraries are imported only when a command runs."""

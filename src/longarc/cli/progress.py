@@ -69,7 +69,7 @@ def _delayed(
         if done.wait(SECONDS_BEFORE_PROGRESS):
             return
         with make() as progress:
-            task = progress.add_task(label, total=total)
+            task = progress.add_task(label, total=total, completed=completed())
             while not done.wait(0.2):
                 progress.update(task, completed=completed())
 

@@ -42,13 +42,8 @@ def stats(
         sentences = read_sentences(path, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
         stats_by_path[path] = treebank_stats(count_sentences(sentences, path))
     if as_json:
-        typer.echo(
-            json.dumps(
-                {"treebanks": [{"file": path, **result.as_dict()} for path, result in stats_by_path.items()]},
-                ensure_ascii=False,
-                indent=2,
-            )
-        )
+        treebank_figures = [{"file": path, **result.as_dict()} for path, result in stats_by_path.items()]
+        typer.echo(json.dumps({"treebanks": treebank_figures}, ensure_ascii=False, indent=2))
     else:
         for path, result in stats_by_path.items():
             _print_tables(path, result.as_dict())

@@ -18,7 +18,6 @@ from longarc.cli.options import (
     TreebankName,
     read_sentences,
 )
-from longarc.configuration import preset_names
 from longarc.errors import LongarcError
 from longarc.transitions import SYSTEMS
 
@@ -36,9 +35,7 @@ def train(
         float, typer.Option(min=0.0, max=0.5, help="Use this share of TRAIN, from its end, as development data.")
     ] = 0.0,
     test: Annotated[str | None, typer.Option(help="Test data, to evaluate the finished model once.")] = None,
-    preset: Annotated[
-        str, typer.Option(help=f"Network and schedule to start from: {' or '.join(preset_names())}.")
-    ] = "base",
+    preset: Annotated[str, typer.Option(help="Network and schedule to start from, such as base or paper.")] = "base",
     config: Annotated[Path | None, typer.Option(help="A TOML file whose keys override those of the preset.")] = None,
     settings: Annotated[
         list[str] | None,

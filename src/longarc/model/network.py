@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from longarc.configuration import Configuration
-from longarc.encoders import ENCODERS
 from longarc.model.biaffine import normal_
 from longarc.model.bilstm import BiLSTM, reversal_of
 from longarc.model.encoder import LENGTHS
+from longarc.model.encoders import ENCODERS
 from longarc.model.graph_writer import INT64, GraphWriter
 from longarc.model.scorers import FactoredScorer, JointScorer, TransitionScores
 from longarc.runtime.description import Description
@@ -61,7 +61,7 @@ class Network(nn.Module):
         super().__init__()
         size, merge = configuration.lstm_size, configuration.merge_dimensions
         self.reads_lexical = configuration.parser_input == "words"
-        self.encoder = ENCODERS[configuration.encoder].network(configuration, description.features)
+        self.encoder = ENCODERS[configuration.encoder](configuration, description.features)
         self.tagger_merge = nn.Linear(self.encoder.width, merge)
         self.taggers = nn.ModuleDict(
             {name: Tagger(configuration, len(column.labels)) for name, column in description.columns.items()}

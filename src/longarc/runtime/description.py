@@ -16,9 +16,9 @@ from longarc.data.columns import COLUMNS, Column
 from longarc.data.multiword import MultiwordRules
 from longarc.data.spelling import Characters
 from longarc.data.vocabulary import Labels, is_list_of_texts
-from longarc.encoders import ENCODERS
 from longarc.errors import LongarcError
 from longarc.runtime.features import Featurizer
+from longarc.runtime.featurizers import FEATURIZERS
 from longarc.transitions import SYSTEMS
 from longarc.trees.pseudo_projective import SCHEMES, Scheme
 
@@ -146,7 +146,7 @@ def _single_root(data: Mapping[str, Any]) -> bool:
 def _features(data: Any) -> Featurizer:
     if not isinstance(data, dict):
         raise ValueError("encoder")
-    return ENCODERS[_one_of(ENCODERS, data, "kind")].featurizer.from_json(data)
+    return FEATURIZERS[_one_of(FEATURIZERS, data, "kind")].from_json(data)
 
 
 def _columns(data: Any) -> dict[str, Column]:

@@ -22,7 +22,7 @@ class Featurizer(ABC):
     """Turns words into the arrays that an encoder reads."""
 
     kind: ClassVar[str]
-    """The encoder's name in longarc.encoders.ENCODERS."""
+    """The encoder's name in FEATURIZERS and ENCODERS"""
     graphs: Sequence[str] = ()
     """The names of the graphs that the encoder needs besides the main one."""
 

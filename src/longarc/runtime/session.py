@@ -20,8 +20,8 @@ from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreTable
 
 GROUP_COST = 5
-"""A batch goes through the network in groups of similar length, since padding costs as much as words. Each group costs as
-much as this many words on top. The search handles the whole batch at once."""
+"""A batch goes through the network in groups of similar length, since padding costs as much as words. Each group also
+costs as much as this many words. The search handles the whole batch at once."""
 ARCS_AT_ONCE = 128
 """Arcs labelled at once: each needs a vector per relation, and these should stay in the processor's cache."""
 TOTALS = "totals"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from longarc import __version__
 from longarc.configuration import Configuration
 from longarc.data.sentence import Sentence
-from longarc.encoders import ENCODERS
+from longarc.model.encoders import ENCODERS
 from longarc.model.quantize import Moments, quantize, with_lstm_inputs, with_narrow_lstms
 from longarc.runtime.graph import open_graph
 from longarc.runtime.model_file import MAIN, RELATIONS, ModelFile, write_model_file
@@ -153,7 +153,7 @@ def make_int8(
 
     lstm_shares: how many of its inputs each LSTM keeps, which needs `moments`; fewer are faster and less exact.
     """
-    small = ENCODERS[model.description.features.kind].network.compact(model, most_words)
+    small = ENCODERS[model.description.features.kind].compact(model, most_words)
     graph = small.graphs[MAIN]
     card = {**model.card, "precision": "int8"}
     if any(share < 1 for share in lstm_shares):

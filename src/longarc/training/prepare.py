@@ -12,9 +12,9 @@ import torch
 
 from longarc.configuration import Configuration
 from longarc.data.sentence import Sentence
-from longarc.encoders import ENCODERS
 from longarc.errors import LongarcError
 from longarc.model.encoder import Pretrained
+from longarc.model.encoders import ENCODERS
 from longarc.model.network import Network
 from longarc.runtime.description import Description
 from longarc.training.trained_model import TrainedModel
@@ -51,7 +51,7 @@ def prepare(
         raise LongarcError("the training file has no sentences")
     check_lengths(train)
     trees = training_trees(configuration, train)
-    encoder = ENCODERS[configuration.encoder].network
+    encoder = ENCODERS[configuration.encoder]
     configuration, features, pretrained = encoder.build(configuration, train, dev, vectors)
     description = Description(
         system=configuration.system,

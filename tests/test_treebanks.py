@@ -1,27 +1,26 @@
-"""Real treebanks: every file comes back byte for byte, and every tree from the transitions of its oracle.
+"""Real treebanks: every file is written back byte for byte, and the oracle's transitions rebuild every tree.
 
-They are not part of the repository; without the folder beside it these tests are skipped.
+The treebanks are not part of the repository. Without $LONGARC_TREEBANKS or a folder treebanks/ these tests are skipped.
 """
 
 from __future__ import annotations
 
-import lzma
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from longarc.data.conll import Treebank, read, read_all, write
+from longarc.data.files import read_chunks
 from longarc.errors import InputError
 from longarc.transitions import SYSTEMS, get_system
 from longarc.transitions.static_oracle import run_oracle
 from longarc.trees.structure import Heads, is_projective, require_tree
-from tests.helpers.paths import SHARED_DATA
+from tests.helpers.paths import TREEBANKS, treebank_file
 
-FOLDER = SHARED_DATA
-FILES = sorted(FOLDER.glob("*/*.conll*.xz"))
+FILES = sorted(TREEBANKS.glob("*/*.conll*"))
 
-pytestmark = pytest.mark.skipif(not FILES, reason=f"there are no treebanks in {FOLDER}")
+pytestmark = pytest.mark.skipif(not FILES, reason=f"there are no treebanks in {TREEBANKS}")
 
 LATIN_1 = {"eu_3lb_conll2007"}
 
@@ -37,7 +36,7 @@ def path(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="module")
 def data(path: Path) -> bytes:
-    return lzma.decompress(path.read_bytes())
+    return b"".join(read_chunks(path))
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +65,7 @@ def projective_trees(trees: list[Heads]) -> list[Heads]:
     return [heads for heads in trees if is_projective(heads)]
 
 
-def test_a_treebank_comes_back_byte_for_byte(
+def test_a_treebank_is_written_back_byte_for_byte(
     path: Path, data: bytes, encoding: str, treebank: Treebank, tmp_path: Path
 ) -> None:
     write(tmp_path / "out", treebank, encoding=encoding)
@@ -77,7 +76,7 @@ def test_a_treebank_comes_back_byte_for_byte(
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_oracle_gives_back_all_arcs_of_the_trees_that_a_system_can_build(
+def test_the_oracle_rebuilds_all_trees_that_a_system_can_build(
     system: str, trees: list[Heads], projective_trees: list[Heads]
 ) -> None:
     possible = projective_trees if get_system(system).projective else trees
@@ -96,8 +95,7 @@ def test_a_treebank_in_latin_1_is_not_read_as_utf_8(folder: str) -> None:
         assert "for example latin-1" in caught.value.hint
 
 
-@pytest.mark.skipif(not (FOLDER / "da_ddt").exists(), reason="the Danish treebank is not there")
 @pytest.mark.parametrize(("system", "expected"), [("covington", 66.77), ("nl-covington", 36.35)])
 def test_danish_takes_as_many_transitions_as_in_the_paper(system: str, expected: float) -> None:
-    danish = [sentence.heads for sentence in read(FOLDER / "da_ddt" / "test.conll.xz")]
+    danish = [sentence.heads for sentence in read(treebank_file("da_ddt", "test.conll"))]
     assert round(transitions_per_sentence(system, danish), 2) == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from longarc.training.examples import epoch_batches
+from longarc.training.training_data import epoch_batches
 from tests.helpers.prepared_training import SMALL
 
 

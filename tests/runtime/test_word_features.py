@@ -1,4 +1,4 @@
-"""The cache of word representations."""
+"""The cache of spelled words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from longarc import read_all
-from longarc.runtime.parser import Parser
-from longarc.runtime.words import WordReader
+from longarc.runtime.graph import Graph
+from longarc.runtime.word_features import SPELLING, SpellingCache, WordFeatures, distinct_words
 from tests.helpers.small_models import SPELLED, packaged, small
 from tests.helpers.toy_treebank import write_toy_treebank
 
@@ -17,12 +17,21 @@ from tests.helpers.toy_treebank import write_toy_treebank
 def test_words_are_remembered_as_they_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = small("nl-covington", read_all(write_toy_treebank(tmp_path / "toy.conllu", 5)), **SPELLED)
     words = ["a", "dog", "an", "extraordinarily", "bird", "old", "dogs", "xyz"]
-    first = Parser(packaged(prepared), threads=1)._session._word_reader
-    assert first is not None
+    model = packaged(prepared)
+    features = model.description.features
+    assert isinstance(features, WordFeatures) and features.characters is not None
+    graph = Graph(model.graphs[SPELLING], lambda: b"", "test")
+    first = SpellingCache(graph, features.characters)
     expected = first.read(words)
-    monkeypatch.setattr("longarc.runtime.words.MOST_REMEMBERED", 3)
-    forgetful = WordReader(first._graph, first._characters)
+    monkeypatch.setattr("longarc.runtime.word_features.CACHE_SIZE", 3)
+    forgetful = SpellingCache(graph, features.characters)
     for chosen in ([1], [0, 1], [1, 2, 3], [2, 3], [4, 5, 6, 7, 0], [5, 4], [6], []):
         found = forgetful.read([words[place] for place in chosen])
         assert np.array_equal(found, expected[[0, *(1 + place for place in chosen)]])
         assert len(forgetful._numbers) <= 3
+
+
+def test_distinct_words_are_numbered_from_one() -> None:
+    forms, spellings = distinct_words([["a", "b", "a"], ["b"]])
+    assert forms == ["a", "b"]
+    assert spellings.T.tolist() == [[0, 1, 2, 1], [0, 2, 0, 0]]

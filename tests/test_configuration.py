@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from longarc.configuration import Configuration, parse_setting, preset, preset_names, read_toml
+from longarc.configuration import Configuration, parse_setting, preset, preset_names
+from longarc.data.schema import read_toml
 from longarc.errors import LongarcError
 
 
@@ -37,10 +38,11 @@ def test_an_unknown_preset_is_an_error_that_lists_the_known_ones() -> None:
         ({"lstm_size": 1.5}, "expected a whole number"),
         ({"lstm_size": True}, "expected a whole number"),
         ({"dropout": "much"}, "expected a number"),
-        ({"fine_tags": 1}, "expected true or false"),
-        ({"dropout": 1.0}, "out of range"),
-        ({"lstm_size": 0}, "out of range"),
-        ({"seed": -1}, "out of range"),
+        ({"columns": ["upos", "deps"]}, "unknown 'deps'(.|\n)*xpos"),
+        ({"encoder": "letters"}, "unknown 'letters'(.|\n)*words"),
+        ({"dropout": 1.0}, "dropout is 1.0, expected a number, at least 0 and less than 1"),
+        ({"lstm_size": 0}, "lstm_size is 0, expected a whole number, more than 0"),
+        ({"seed": -1}, "seed is -1, expected a whole number, at least 0"),
         ({"system": "covingtown"}, "nl-covington"),
         ({"parser_input": "chars"}, "tagger, words"),
     ],
@@ -48,6 +50,12 @@ def test_an_unknown_preset_is_an_error_that_lists_the_known_ones() -> None:
 def test_a_wrong_key_or_value_is_named(values: dict[str, object], message: str) -> None:
     with pytest.raises(LongarcError, match=message):
         Configuration().updated(values, "test")
+
+
+def test_old_keys_are_accepted_with_a_message() -> None:
+    with pytest.warns(FutureWarning, match="the key fine_tags is now an entry of columns"):
+        configuration = Configuration().updated({"fine_tags": True, "features": False}, "test")
+    assert configuration.columns == ("upos", "xpos")
 
 
 def test_a_whole_number_will_do_where_a_number_is_expected() -> None:

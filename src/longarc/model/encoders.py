@@ -1,0 +1,9 @@
+"""The encoders' networks by name; their numpy parts are in runtime.featurizers."""
+
+from __future__ import annotations
+
+from longarc.model.encoder import Encoder
+from longarc.model.word_encoder import WordEncoder
+from longarc.runtime.word_features import WordFeatures
+
+ENCODERS: dict[str, type[Encoder]] = {WordFeatures.kind: WordEncoder}

@@ -1,0 +1,51 @@
+"""Parsing with the torch network itself, to compare packaged models with."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from longarc import Sentence
+from longarc.decoding.greedy import parse_greedily
+from longarc.model.scorers import FactoredScorer
+from longarc.runtime.features import lengths_in_nodes
+from longarc.training.trained_model import TrainedModel
+from longarc.transitions import get_system
+from longarc.transitions.system import ScoreTable
+from longarc.trees.pseudo_projective import deprojectivize
+
+
+@torch.no_grad()
+def parse_with_torch(model: TrainedModel, sentence: Sentence) -> tuple[list[int], list[str], dict[str, list[str]]]:
+    """Heads, relations and predicted columns of one sentence, indexed by node."""
+    model.network.eval()
+    description, system = model.description, get_system(model.description.system)
+    arrays = description.features.featurise([sentence.forms])
+    output = model.network({name: torch.from_numpy(array) for name, array in arrays.items()})
+    scores = output.transitions
+    mask = torch.from_numpy(model.relation_mask)
+    by_head = mask[(torch.arange(len(sentence) + 1) > 0).long()]
+    scorer = model.network.scorer
+    factored = isinstance(scorer, FactoredScorer)
+    arcs = scores.arcs[:, :, 0] if factored else (scores.arcs + by_head.unsqueeze(-1)).max(dim=2).values
+    others = [None if part is None else part.numpy() for part in (scores.reduce, scores.no_arc)]
+    table = ScoreTable(arcs.numpy(), scores.shift.numpy(), *others)
+    lengths = lengths_in_nodes([sentence.forms]) - 1
+    heads = parse_greedily(system, lengths, table, single_root=description.single_root).heads[0]
+    relations = [""]
+    for dependent in range(1, len(heads)):
+        head = int(heads[dependent])
+        if isinstance(scorer, FactoredScorer):
+            assert scores.relation_heads is not None and scores.relation_dependents is not None
+            logits = scorer.relation_logits(scores.relation_heads[0, head], scores.relation_dependents[0, dependent])
+        else:
+            logits = scores.arcs[0, head, :, dependent]
+        relations.append(description.relations.names[int((logits + by_head[head]).argmax())])
+    if system.projective:
+        lowered, relations = deprojectivize(heads.astype(np.int32), relations, description.scheme)
+        heads = lowered.astype(np.int64)
+    columns = {
+        name: column.decode(sentence.forms, output.columns[name][0, 1:].argmax(dim=-1).numpy())
+        for name, column in description.columns.items()
+    }
+    return heads.tolist(), relations, columns
