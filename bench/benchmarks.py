@@ -1,11 +1,12 @@
-"""Accuracy and speed together: Longarc's presets in 32 and 8 bits, spaCy and UDPipe 1, trained on the same files.
+"""Compare the accuracy and speed of Longarc (presets, 32 and 8 bits), spaCy and UDPipe 1, trained on the same files.
 
-Models that are not in the work folder yet are trained, which takes hours; a Longarc training that was stopped goes on.
-All get the gold words of the test file and predict the tags themselves. How each one is measured: contenders.py.
+Trains the models that are not in the work folder yet, which takes hours; an interrupted Longarc training is resumed.
+All parsers read the gold words of the test file and predict the tags themselves. See contenders.py for the method.
 
     pip install spacy ufal.udpipe
-    python bench/benchmarks.py ../shared/data/eu_bdt_v1.4 --work ../models --json bench/results/eu_bdt_v1.4.json
-    python bench/benchmarks.py ../shared/data/en_ewt --work … --json … --vectors glove100.top100k.vec.gz
+    longarc fetch-treebank eu_bdt_v1.4 en_ewt en_glove100
+    python bench/benchmarks.py eu_bdt_v1.4 --work DIR --json bench/results/eu_bdt_v1.4.json
+    python bench/benchmarks.py en_ewt --work DIR --json FILE --vectors treebanks/en_glove100/glove100.top100k.vec
     python bench/benchmarks.py --report bench/results/*.json     # writes docs/benchmarks.md and its picture
 """
 
@@ -20,7 +21,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,8 @@ from contenders import (
     LONGARC,
     Contender,
     Task,
-    made,
+    build_once,
+    find_treebank,
     measure,
     measure_in_turn,
     read_part,
@@ -41,8 +42,8 @@ from contenders import (
 PRESETS = ("base", "paper")
 SPACY_STEPS = 3_000
 UDPIPE_TAGGER = "iterations=5"
-"""Where the others' training ends, to keep it short: by default spaCy's goes on until dev scores have not risen for
-1,600 steps, and UDPipe's tagger is trained for 20 iterations."""
+"""Limits that keep the training of the other parsers short. By default spaCy stops after 1,600 steps without a better
+dev score, and UDPipe trains its tagger for 20 iterations."""
 UDPIPE_PARSER = "iterations=10;transition_system=swap;transition_oracle=static_lazy"
 OURS = "Longarc, base, 8-bit"
 MEASURES = {
@@ -50,20 +51,20 @@ MEASURES = {
     "las": ("LAS", ".2f", 1),
     "upos": ("UPOS", ".2f", 1),
     "speed": ("tokens/s", ",.0f", 1),
-    "startup": ("start-up in seconds", ".2f", -1),
-    "peak_mb": ("memory in MB", ",.0f", -1),
-    "size_mb": ("model in MB", ",.1f", -1),
+    "startup": ("start-up s", ".2f", -1),
+    "peak_mb": ("peak MB", ",.0f", -1),
+    "size_mb": ("model MB", ",.1f", -1),
 }
-"""What is measured: name, format, and 1 where more is better."""
+"""Name, format, and 1 if more is better or -1 if less is."""
 PAGE = CHECKOUT / "docs" / "benchmarks.md"
 PICTURE = PAGE.with_suffix(".svg")
 OPTIONS = {
-    "longarc": "Longarc: `longarc train TRAIN --dev DEV --preset … --quantize`; `paper` is the network of 2018, which "
-    "knows words only by their vectors and learns little of rich morphology where none are given",
+    "longarc": "Longarc: `longarc train TRAIN --dev DEV --preset … --quantize`. The preset `paper` is the network of "
+    "2018. It reads no characters, so without word vectors it learns little about rich morphology.",
     "spacy": "spaCy: `spacy init config --lang xx --pipeline tagger,parser --optimize efficiency`, `spacy train`, "
-    f"at most {SPACY_STEPS:,} steps, UPOS as tag",
-    "udpipe": f"UDPipe 1: default tagger with lemmas and features, `{UDPIPE_TAGGER}`; parser `{UDPIPE_PARSER}`; "
-    "the tagger's default is 20 iterations, so its figures here may be a little lower than they could be",
+    f"at most {SPACY_STEPS:,} steps, UPOS as tag.",
+    "udpipe": f"UDPipe 1: default tagger with lemmas and features, `{UDPIPE_TAGGER}`; parser `{UDPIPE_PARSER}`. "
+    "The tagger's default is 20 iterations, so UDPipe's scores may be slightly higher with its defaults.",
 }
 
 
@@ -80,13 +81,13 @@ def main() -> None:
         test = parts["test"]
         contenders = prepare_contenders(arguments, train, dev)
         gold = write_sentences(folder / "gold.conllu", test)
-        whole = write_sentences(folder / "input.conllu", test * arguments.repeat)
-        task = Task(whole, folder / "output.conllu", sum(map(len, test)) * arguments.repeat, arguments.threads)
+        source = write_sentences(folder / "input.conllu", test * arguments.repeat)
+        task = Task(source, folder / "output.conllu", sum(map(len, test)) * arguments.repeat, arguments.threads)
         runs = measure_in_turn(contenders, task, arguments.rounds)
         once = Task(gold, folder / "once.conllu", sum(map(len, test)), arguments.threads)
         scores = {contender: measure_scores(contender, once) for contender in contenders}
-    found = {
-        "treebank": arguments.treebank.resolve().name,
+    results = {
+        "treebank": arguments.treebank.name,
         "train_words": sum(map(len, parts["train"])),
         "words": once.words,
         "vectors": arguments.vectors.name if arguments.vectors else "",
@@ -98,11 +99,11 @@ def main() -> None:
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
         "contenders": [
-            {**summary(contender, own), **scores[contender], "size_mb": size_of(contender.model) / 1e6}
-            for contender, own in runs.items()
+            {**summary(contender, rounds), **scores[contender], "size_mb": size_of(contender.model) / 1e6}
+            for contender, rounds in runs.items()
         ],
     }
-    text = json.dumps(found, indent=1, ensure_ascii=False)
+    text = json.dumps(results, indent=1, ensure_ascii=False)
     print(text)
     if arguments.json is not None:
         arguments.json.parent.mkdir(parents=True, exist_ok=True)
@@ -111,19 +112,19 @@ def main() -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("treebank", nargs="?", type=Path, help="a folder with train, dev and test files")
-    parser.add_argument("--work", type=Path, help="where models are kept, outside the checkout")
-    parser.add_argument("--vectors", type=Path, help="word vectors for all contenders, in word2vec text format")
-    parser.add_argument("--presets", nargs="+", default=list(PRESETS), help="of Longarc (default: all)")
-    parser.add_argument("--repeat", type=int, default=2, help="the timed input is the test file so often (default: 2)")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each contender, in turn (default: 3)")
-    parser.add_argument("--threads", type=int, default=2, help="threads or processes of each (default: 2)")
-    parser.add_argument("--remark", default="", help="what the page shall say of models made otherwise")
-    parser.add_argument("--json", type=Path, help="write the measurements to this file too")
-    parser.add_argument("--report", type=Path, nargs="+", help="make docs/benchmarks.md of such files")
+    parser.add_argument("treebank", nargs="?", type=find_treebank, help="folder with train, dev and test files")
+    parser.add_argument("--work", type=Path, help="folder for the models, outside the checkout")
+    parser.add_argument("--vectors", type=Path, help="word vectors for all parsers, in word2vec text format")
+    parser.add_argument("--presets", nargs="+", default=list(PRESETS), help="Longarc presets (default: all)")
+    parser.add_argument("--repeat", type=int, default=2, help="copies of the test file in the timed input (default: 2)")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each parser, alternating (default: 3)")
+    parser.add_argument("--threads", type=int, default=2, help="threads or processes of each parser (default: 2)")
+    parser.add_argument("--remark", default="", help="text for the page, if the models were made in another way")
+    parser.add_argument("--json", type=Path, help="also write the measurements to this file")
+    parser.add_argument("--report", type=Path, nargs="+", help="write docs/benchmarks.md from these JSON files")
     arguments = parser.parse_args()
     if not arguments.report and (arguments.treebank is None or arguments.work is None):
-        parser.error("a treebank and --work are needed, or --report")
+        parser.error("expected a treebank and --work, or --report")
     if arguments.work is not None and arguments.work.resolve().is_relative_to(CHECKOUT):
         parser.error(f"--work: {arguments.work} is inside the checkout")
     return arguments
@@ -134,18 +135,18 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def prepare_contenders(arguments: argparse.Namespace, train: Path, dev: Path) -> list[Contender]:
-    """Everyone, with the models that were kept or are trained now."""
-    name, threads, work = arguments.treebank.resolve().name, arguments.threads, arguments.work
+    """Return all contenders; train those that have no model in the work folder."""
+    name, threads, work = arguments.treebank.name, arguments.threads, arguments.work
     contenders = []
     for preset in arguments.presets:
         train_longarc(work / f"{name}-{preset}", preset, train, dev, arguments)
-    for bits, end in ((32, ""), (8, "-int8")):  # those most alike run one after the other
+    for bits, end in ((32, ""), (8, "-int8")):  # similar models run one after the other
         for preset in arguments.presets:
             model = work / f"{name}-{preset}" / f"{name}-{preset}{end}.longarc"
             contenders.append(Contender(f"Longarc, {preset}, {bits}-bit", "longarc", "longarc", model))
     vectors = [arguments.vectors] if arguments.vectors else []
-    spacy = made(train_spacy, work / f"{name}-spacy", train, dev, *vectors)
-    udpipe = made(train_udpipe, work / f"{name}.udpipe", train, dev, *vectors)
+    spacy = build_once(train_spacy, work / f"{name}-spacy", train, dev, *vectors)
+    udpipe = build_once(train_udpipe, work / f"{name}.udpipe", train, dev, *vectors)
     return [
         *contenders,
         Contender("spaCy", "spacy", "spacy", spacy),
@@ -154,7 +155,7 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path, dev: Path) ->
 
 
 def train_longarc(folder: Path, preset: str, train: Path, dev: Path, arguments: argparse.Namespace) -> None:
-    """`longarc train`, unless the models are there."""
+    """Run `longarc train` unless the models exist."""
     if (folder / f"{folder.name}-int8.longarc").exists():
         return
     command = [LONGARC, "train", str(train), "--dev", str(dev), "--preset", preset, "--out", str(folder)]
@@ -166,7 +167,7 @@ def train_longarc(folder: Path, preset: str, train: Path, dev: Path, arguments: 
 
 
 def train_spacy(target: Path, train: Path, dev: Path, vectors: Path | None = None) -> None:
-    """What spaCy's own commands make of its recommended configuration."""
+    """Train spaCy with its recommended configuration, as its commands do."""
     import spacy
     from spacy.cli.init_config import init_config
     from spacy.cli.train import train as run_training
@@ -180,8 +181,8 @@ def train_spacy(target: Path, train: Path, dev: Path, vectors: Path | None = Non
             docs = DocBin()
             for rows in read_words(source):
                 forms, tags, heads, relations = ([row[column] for row in rows] for column in (1, 3, 6, 7))
-                places = [int(head) - 1 if head != "0" else own for own, head in enumerate(heads)]
-                docs.add(Doc(nlp.vocab, words=forms, tags=tags, heads=places, deps=relations))
+                indices = [int(head) - 1 if head != "0" else index for index, head in enumerate(heads)]
+                docs.add(Doc(nlp.vocab, words=forms, tags=tags, heads=indices, deps=relations))
             docs.to_disk(folder / f"{name}.spacy")
         config = init_config(lang="xx", pipeline=["tagger", "parser"], optimize="efficiency", gpu=False, silent=True)
         overrides: dict[str, Any] = {"paths.train": str(folder / "train.spacy"), "paths.dev": str(folder / "dev.spacy")}
@@ -197,39 +198,33 @@ def train_spacy(target: Path, train: Path, dev: Path, vectors: Path | None = Non
 
 
 def train_udpipe(target: Path, train: Path, dev: Path, vectors: Path | None = None) -> None:
-    """UDPipe's defaults, with a parser that can do non-projective trees; the best iteration on dev is kept."""
+    """Train UDPipe with its defaults and a non-projective parser; it keeps the best iteration on dev."""
     from ufal import udpipe
+
+    from longarc.data.files import read_chunks
 
     error = udpipe.ProcessingError()
 
     def sentences(path: Path) -> Any:
         reader = udpipe.InputFormat.newInputFormat("conllu")
         reader.setText(path.read_text("utf-8"))
-        found, sentence = udpipe.Sentences(), udpipe.Sentence()
+        result, sentence = udpipe.Sentences(), udpipe.Sentence()
         while reader.nextSentence(sentence, error):
-            found.push_back(sentence)
+            result.push_back(sentence)
             sentence = udpipe.Sentence()
-        return found
+        return result
 
     options = UDPIPE_PARSER
     with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
         if vectors is not None:
             plain = Path(temporary) / "vectors.vec"
-            plain.write_bytes(b"".join(lines_of(vectors)))
+            plain.write_bytes(b"".join(read_chunks(vectors)))
             options += f";embedding_form=100;embedding_form_file={plain}"
-        given = (sentences(train), sentences(dev), udpipe.Trainer.NONE, UDPIPE_TAGGER, options)
-        model = udpipe.Trainer.train("morphodita_parsito", *given, error)
+        settings = (udpipe.Trainer.NONE, UDPIPE_TAGGER, options)
+        model = udpipe.Trainer.train("morphodita_parsito", sentences(train), sentences(dev), *settings, error)
     if error.occurred():
         raise SystemExit(f"UDPipe: {error.message}")
     target.write_bytes(model)
-
-
-def lines_of(path: Path) -> Iterator[bytes]:
-    """The lines of a file that may be compressed."""
-    from longarc.data.files import open_input
-
-    with open_input(path) as stream:
-        yield from stream
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -237,19 +232,19 @@ def lines_of(path: Path) -> Iterator[bytes]:
 
 
 def measure_scores(contender: Contender, task: Task) -> dict[str, float]:
-    """UAS, LAS and accuracy of UPOS in percent, punctuation counted, whole relations."""
+    """Return UAS, LAS and UPOS accuracy in percent; punctuation and subtypes of relations count."""
     measure(contender, task)
     correct = dict.fromkeys(("uas", "las", "upos"), 0)
-    for gold, own in zip(read_words(task.source), read_words(task.output), strict=True):
-        for right, found in zip(gold, own, strict=True):
-            correct["uas"] += right[6] == found[6]
-            correct["las"] += right[6:8] == found[6:8]
-            correct["upos"] += right[3] == found[3]
+    for gold, parsed in zip(read_words(task.source), read_words(task.output), strict=True):
+        for gold_row, row in zip(gold, parsed, strict=True):
+            correct["uas"] += gold_row[6] == row[6]
+            correct["las"] += gold_row[6:8] == row[6:8]
+            correct["upos"] += gold_row[3] == row[3]
     return {name: 100 * count / task.words for name, count in correct.items()}
 
 
 def size_of(model: Path) -> int:
-    """Bytes of a file or of all files in a folder."""
+    """Return the size in bytes of a file or of all files in a folder."""
     return sum(path.stat().st_size for path in (model.rglob("*") if model.is_dir() else [model]) if path.is_file())
 
 
@@ -257,37 +252,40 @@ def size_of(model: Path) -> int:
 # The page.
 
 
-def write_page(measured: list[dict[str, Any]]) -> None:
-    """docs/benchmarks.md and its picture."""
+def write_page(treebanks: list[dict[str, Any]]) -> None:
+    """Write docs/benchmarks.md and its picture."""
     parts = [
         "# Benchmarks",
-        "Made by `python bench/benchmarks.py --report bench/results/*.json`; "
-        "[bench/benchmarks.py](../bench/benchmarks.py) says how each file was measured.",
+        "Generated by `python bench/benchmarks.py --report bench/results/*.json`. The docstring of "
+        "[bench/benchmarks.py](../bench/benchmarks.py) has the commands that measured each treebank.",
         f"![LAS against tokens per second]({PICTURE.name})",
-        "All parse the gold words of the test file with tags of their own. Punctuation counts, and so do subtypes of "
-        "relations. Speed is that of reading, tagging, parsing and writing a file once the model is loaded (median and "
-        "range), then with start-up. They run in turn on the same machine, whose speed changes from round to round; "
-        "how many times as fast one is as another is the median over the rounds.",
+        "All parsers read the gold words of the test file and predict the tags themselves. Punctuation and subtypes of "
+        "relations count. Speed covers reading, tagging, parsing and writing a file, without loading the model (median "
+        "and range); the column *with start-up* includes loading. The parsers alternate on the same machine. Its speed "
+        "changes over time, so a speed ratio is the median of the ratios of all rounds.",
         "\n".join(f"- {text}" for text in OPTIONS.values()),
     ]
-    for found in measured:
-        parts += [f"## {found['treebank']}", about(found), table(found)]
-        parts.append("\n".join(f"- {text}" for text in beside_others(found)))
+    for results in treebanks:
+        parts += [f"## {results['treebank']}", describe_setup(results), table(results)]
+        parts.append("\n".join(f"- {text}" for text in compare_with_others(results)))
     PAGE.write_text("\n\n".join(part for part in parts if part) + "\n", "utf-8")
-    draw(measured)
+    draw(treebanks)
     print(PAGE, PICTURE, sep="\n")
 
 
-def about(found: dict[str, Any]) -> str:
-    vectors = f"; all are given the vectors {found['vectors']}" if found["vectors"] else ""
+def describe_setup(results: dict[str, Any]) -> str:
+    """Return a paragraph about the data, the machine and the rounds."""
+    vectors = f" All parsers use the word vectors {results['vectors']}." if results["vectors"] else ""
     return (
-        f"{found['words']:,} words in the test file, {found['train_words']:,} to train on{vectors}. "
-        f"{found['threads']} threads, {found['cores']} cores, {found['machine']}, Python {found['python']}; "
-        f"medians of {found['rounds']} rounds over the file {found['repeat']} times. {found.get('remark', '')}"
+        f"Test file: {results['words']:,} words; training file: {results['train_words']:,} words.{vectors} "
+        f"{results['threads']} threads, {results['cores']} cores, {results['machine']}, Python {results['python']}. "
+        f"Medians of {results['rounds']} rounds over {results['repeat']} copies of the test file. "
+        f"{results.get('remark', '')}"
     ).strip()
 
 
-def table(found: dict[str, Any]) -> str:
+def table(results: dict[str, Any]) -> str:
+    """Return the measurements of all parsers as a Markdown table."""
     head = ["parser", "version", "UAS", "LAS", "UPOS", "tokens/s", "range", "with start-up"]
     head += ["start-up s", "peak MB", "model MB"]
     lines = [f"| {' | '.join(head)} |", "|---|---|" + "---:|" * (len(head) - 2)]
@@ -295,52 +293,56 @@ def table(found: dict[str, Any]) -> str:
         "| {contender} | {version} | {uas:.2f} | {las:.2f} | {upos:.2f} | {speed:,.0f} | {slowest:,.0f}–{fastest:,.0f} "
         "| {with_startup:,.0f} | {startup:.2f} | {peak_mb:,.0f} | {size_mb:,.1f} |"
     )
-    return "\n".join([*lines, *(row.format(**one) for one in found["contenders"])])
+    return "\n".join([*lines, *(row.format(**one) for one in results["contenders"])])
 
 
-def beside_others(found: dict[str, Any]) -> list[str]:
-    """Longarc's model that is both good and fast beside all others, with all in which it is behind. How much faster:
-    the median of the rounds, since the machine's speed changes from one to the next."""
-    own = next(one for one in found["contenders"] if one["contender"] == OURS)
+def compare_with_others(results: dict[str, Any]) -> list[str]:
+    """Return a sentence for each other parser, with every measure in which Longarc's 8-bit model is worse."""
+    ours = next(one for one in results["contenders"] if one["contender"] == OURS)
     texts = []
-    for other in found["contenders"]:
-        if other is own or other["contender"].endswith("32-bit"):
+    for other in results["contenders"]:
+        if other is ours or other["contender"].endswith("32-bit"):
             continue
-        text = f"{OURS}, against {other['contender']}: LAS {own['las'] - other['las']:+.2f}, "
-        faster = statistics.median(ours / theirs for ours, theirs in zip(own["speeds"], other["speeds"], strict=True))
-        text += f"{faster:.2f} times the speed, {own['with_startup'] / other['with_startup']:.2f} times with start-up."
-        behind = [
-            f"{name} ({own[key]:{form}} against {other[key]:{form}})"
+        text = f"{OURS}, against {other['contender']}: LAS {ours['las'] - other['las']:+.2f}, "
+        ratio = statistics.median(a / b for a, b in zip(ours["speeds"], other["speeds"], strict=True))
+        text += f"{ratio:.2f} times the speed, {ours['with_startup'] / other['with_startup']:.2f} times with start-up."
+        worse = [
+            f"{name} ({ours[key]:{form}} against {other[key]:{form}})"
             for key, (name, form, better) in MEASURES.items()
-            if better * own[key] < better * other[key]
+            if better * ours[key] < better * other[key]
         ]
-        texts.append(f"{text} Behind in {', '.join(behind)}." if behind else f"{text} Behind in nothing measured.")
+        texts.append(f"{text} Worse: {', '.join(worse)}." if worse else f"{text} Worse in no measure.")
     return texts
 
 
-def draw(measured: list[dict[str, Any]]) -> None:
-    """LAS against speed, one panel per treebank."""
+def draw(treebanks: list[dict[str, Any]]) -> None:
+    """Plot LAS against speed, one panel per treebank."""
     import matplotlib
 
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "longarc"
     from matplotlib import pyplot
 
-    figure, panels = pyplot.subplots(1, len(measured), figsize=(5.2 * len(measured), 4), squeeze=False)
+    figure, panels = pyplot.subplots(1, len(treebanks), figsize=(5.2 * len(treebanks), 4), squeeze=False)
     colours = {"longarc": "#0072b2", "spacy": "#d55e00", "udpipe": "#009e73"}
-    for panel, found in zip(panels[0], measured, strict=True):
-        for one in found["contenders"]:
+    for panel, results in zip(panels[0], treebanks, strict=True):
+        for one in results["contenders"]:
             panel.scatter(one["speed"], one["las"], color=colours[one["kind"]], s=40, zorder=3)
             label = one["contender"].replace("Longarc,", "Longarc").partition(", 2 p")[0]
-            below = one["contender"].endswith("8-bit") or one["kind"] == "udpipe"  # others have theirs above
-            where = {"xytext": (0, -16 if below else 7), "textcoords": "offset points", "ha": "center", "fontsize": 9}
-            panel.annotate(label, (one["speed"], one["las"]), **where)
+            below = one["contender"].endswith("8-bit") or one["kind"] == "udpipe"  # where labels do not overlap
+            position = {
+                "xytext": (0, -16 if below else 7),
+                "textcoords": "offset points",
+                "ha": "center",
+                "fontsize": 9,
+            }
+            panel.annotate(label, (one["speed"], one["las"]), **position)
         for preset in PRESETS:
-            both = [one for one in found["contenders"] if one["contender"].startswith(f"Longarc, {preset},")]
-            panel.plot([one["speed"] for one in both], [one["las"] for one in both], color=colours["longarc"], lw=1)
-        panel.set(title=found["treebank"], xlabel="tokens per second", ylabel="LAS")
+            pair = [one for one in results["contenders"] if one["contender"].startswith(f"Longarc, {preset},")]
+            panel.plot([one["speed"] for one in pair], [one["las"] for one in pair], color=colours["longarc"], lw=1)
+        panel.set(title=results["treebank"], xlabel="tokens per second", ylabel="LAS")
         panel.margins(y=0.15)
-        panel.set_xlim(0, 1.2 * max(one["speed"] for one in found["contenders"]))
+        panel.set_xlim(0, 1.2 * max(one["speed"] for one in results["contenders"]))
         panel.xaxis.set_major_formatter("{x:,.0f}")
         panel.grid(alpha=0.3)
     figure.tight_layout()

@@ -1,6 +1,8 @@
-"""How fast CoNLL-U files are read and written back: longarc against the package `conllu`, side by side.
+"""Compare the speed of reading and writing a CoNLL-U file with Longarc and with the package `conllu`.
 
-python bench/conll_speed.py [FILE] [--runs 5] [--json]
+pip install conllu
+longarc fetch-treebank en_ewt
+python bench/conll_speed.py treebanks/en_ewt/train.conllu
 """
 
 from __future__ import annotations
@@ -19,11 +21,9 @@ import conllu
 from longarc.data.conll import encode, read
 from longarc.data.files import read_chunks
 
-DEFAULT = Path(__file__).parents[2] / "shared" / "data" / "en_ewt" / "train.conllu.xz"
-
 
 def with_longarc(path: Path, out: io.BytesIO) -> int:
-    """Reads the file and writes it to `out`; the number of words."""
+    """Read the file with Longarc and write it to `out`; return the number of words."""
     words = 0
     reader = read(path)
     for sentence in reader:
@@ -34,6 +34,7 @@ def with_longarc(path: Path, out: io.BytesIO) -> int:
 
 
 def with_conllu(path: Path, out: io.BytesIO) -> int:
+    """Read the file with `conllu` and write it to `out`; return the number of words."""
     words = 0
     with path.open(encoding="utf-8") as lines:
         for sentence in conllu.parse_incr(lines):
@@ -43,7 +44,7 @@ def with_conllu(path: Path, out: io.BytesIO) -> int:
 
 
 def timed(run: Callable[[Path, io.BytesIO], int], path: Path) -> tuple[float, int, bytes]:
-    """Seconds, words, and what was written."""
+    """Return the seconds, the number of words, and the bytes written."""
     out = io.BytesIO()
     start = time.perf_counter()
     words = run(path, out)
@@ -52,8 +53,8 @@ def timed(run: Callable[[Path, io.BytesIO], int], path: Path) -> tuple[float, in
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("file", nargs="?", type=Path, default=DEFAULT, help="a CoNLL-U file, also .gz or .xz")
-    parser.add_argument("--runs", type=int, default=5, help="runs of each, in turn (default: 5)")
+    parser.add_argument("file", type=Path, help="a CoNLL-U file, also .gz or .xz")
+    parser.add_argument("--runs", type=int, default=5, help="runs of each package, alternating (default: 5)")
     parser.add_argument("--json", action="store_true", help="print one line of JSON instead of the table")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -72,19 +73,19 @@ def main() -> None:
 
 
 def measure(path: Path, runs: int) -> dict[str, dict[str, float]]:
-    """Medians for both; they take turns, so that a busy machine slows both."""
-    contestants = {"longarc": with_longarc, "conllu": with_conllu}
-    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    """Return the medians of both packages; they alternate, so that a busy machine slows both."""
+    packages = {"longarc": with_longarc, "conllu": with_conllu}
+    seconds: dict[str, list[float]] = {name: [] for name in packages}
     words: dict[str, int] = {}
     lossless: dict[str, bool] = {}
     original = path.read_bytes()
     for _ in range(runs):
-        for name, run in contestants.items():
+        for name, run in packages.items():
             elapsed, words[name], written = timed(run, path)
             seconds[name].append(elapsed)
             lossless[name] = written == original
     if len(set(words.values())) > 1:
-        raise SystemExit(f"the two do not find the same number of words: {words}")
+        raise SystemExit(f"the packages read different numbers of words: {words}")
     return {
         name: {
             "seconds": round(statistics.median(times), 4),

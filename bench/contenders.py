@@ -1,8 +1,8 @@
-"""Other parsers beside Longarc, and how one is measured: in a process of its own, on a file that all are given.
+"""Longarc and other parsers, and how to measure them: each in its own process, on the same file.
 
-Each contender reads a CoNLL-U file of gold words, tags and parses it and writes the result. spaCy reads and writes no
-more than words, tags and arcs. UDPipe writes lemmas and features too, and has a process for each part of the file.
-Memory is the sum of the processes' peaks; pages that they share count in each.
+Each contender reads a CoNLL-U file with gold words, tags and parses it, and writes the result. spaCy reads and writes
+only words, tags and arcs. UDPipe also writes lemmas and features, and parses parts of the file in several processes.
+Memory is the sum of the peaks of all processes; shared pages count in each of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # a process that measures another parser does not load Longarc
+if TYPE_CHECKING:  # a process that measures another parser must not load Longarc
     from longarc import Sentence
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -31,7 +31,7 @@ LIMIT_BATCH_TOKENS = 4_000
 
 @dataclass(frozen=True)
 class Contender:
-    """Who takes part: `load` is a key of LOADERS, `package` what its version is asked of."""
+    """A parser to measure: `load` is a key of LOADERS, `package` the Python package whose version is reported."""
 
     name: str
     package: str
@@ -42,7 +42,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Task:
-    """What all contenders are given."""
+    """The input, the output and the threads; the same for all contenders."""
 
     source: Path
     output: Path
@@ -51,28 +51,36 @@ class Task:
 
 
 Run = dict[str, float]
-"""`words`, `peak_mb`, and seconds: `startup` until the model is loaded, `job` for the rest, `wall` for all."""
+"""`words`, `peak_mb`, and seconds: `startup` until the model is loaded, `job` from then on, `wall` in total."""
 
 Job = Callable[[], int | None]
-"""What is left to do once a model is loaded; gives the number of tokens where no output tells it."""
+"""Reads, parses and writes with a loaded model; returns the number of tokens if there is no output file to count."""
 
 
-def made(make: Callable[..., None], target: Path, *arguments: Path) -> Path:
-    """What `make` makes, unless it is there already; in another process, to leave no trace in this one's memory."""
+def build_once(build: Callable[..., None], target: Path, *arguments: Path) -> Path:
+    """Call `build` in another process unless `target` exists; return `target`."""
     if not target.exists():
-        print(f"{make.__name__}: {target}", file=sys.stderr)
+        print(f"{build.__name__}: {target}", file=sys.stderr)
         part = target.with_name(f"{target.name}.part")
-        process = multiprocessing.get_context("spawn").Process(target=make, args=(part, *arguments))
+        process = multiprocessing.get_context("spawn").Process(target=build, args=(part, *arguments))
         process.start()
         process.join()
         if process.exitcode:
-            raise SystemExit(f"{make.__name__} failed")
+            raise SystemExit(f"{build.__name__} failed")
         part.replace(target)
     return target
 
 
+def find_treebank(name_or_folder: str) -> Path:
+    """Return the folder of a treebank; it may be the name of one in the data folder."""
+    from longarc.data.treebank_sources import data_folder
+
+    folder = Path(name_or_folder)
+    return (folder if folder.is_dir() else data_folder() / folder).resolve()
+
+
 def read_part(treebank: Path, part: str, encoding: str = "utf-8") -> list[Sentence]:
-    """The sentences of a folder's train, dev or test file, as CoNLL-U."""
+    """Return the sentences of a folder's train, dev or test file, converted to CoNLL-U."""
     from longarc import read_all
     from longarc.data.conllx import to_conllu
 
@@ -83,12 +91,13 @@ def read_part(treebank: Path, part: str, encoding: str = "utf-8") -> list[Senten
 
 
 def write_sentences(path: Path, sentences: list[Sentence]) -> Path:
+    """Write sentences to a file; return its path."""
     path.write_text("".join(sentence.to_conll() for sentence in sentences), encoding="utf-8")
     return path
 
 
 def read_words(path: Path) -> Iterator[list[list[str]]]:
-    """The columns of each sentence's words."""
+    """Yield the rows of the words of each sentence."""
     rows: list[list[str]] = []
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -101,7 +110,7 @@ def read_words(path: Path) -> Iterator[list[list[str]]]:
 
 
 def load_longarc(model: str, task: Task, processes: int) -> Job:
-    """The whole command `longarc parse`, except that it finds its model loaded."""
+    """Return a job that runs the command `longarc parse` with a model that is already loaded."""
     from longarc.cli.main import make_app
     from longarc.runtime import parser
 
@@ -112,7 +121,10 @@ def load_longarc(model: str, task: Task, processes: int) -> Job:
 
 
 def load_limit(model: str, task: Task, processes: int) -> Job:
-    """About as many tokens as the file has; a first batch, for which memory is allocated, does not count."""
+    """Return a job that runs the bare graph on about as many tokens as the file has.
+
+    One batch is run beforehand, because the first one allocates memory.
+    """
     import numpy as np
     import onnxruntime
 
@@ -134,6 +146,7 @@ def load_limit(model: str, task: Task, processes: int) -> Job:
 
 
 def load_spacy(model: str, task: Task, processes: int) -> Job:
+    """Return a job that parses the words of the file with spaCy."""
     import spacy
     from spacy.tokens import Doc
 
@@ -145,7 +158,7 @@ def load_spacy(model: str, task: Task, processes: int) -> Job:
             for doc in nlp.pipe(docs, n_process=processes):
                 for number, token in enumerate(doc, 1):
                     head = 0 if token.head.i == token.i else token.head.i + 1
-                    relation = token.dep_ if head else "root"  # which spaCy calls ROOT
+                    relation = token.dep_ if head else "root"  # spaCy calls it ROOT
                     out.write(f"{number}\t{token.text}\t_\t{token.tag_}\t_\t_\t{head}\t{relation}\t_\t_\n")
                 out.write("\n")
 
@@ -153,6 +166,7 @@ def load_spacy(model: str, task: Task, processes: int) -> Job:
 
 
 def load_udpipe(model: str, task: Task, processes: int) -> Job:
+    """Return a job that parses the file with UDPipe, one part in each process."""
     from ufal import udpipe
 
     loaded = udpipe.Model.load(model)
@@ -164,16 +178,16 @@ def load_udpipe(model: str, task: Task, processes: int) -> Job:
 
     def job() -> None:
         sentences = task.source.read_text("utf-8").rstrip("\n").split("\n\n")
-        fork = multiprocessing.get_context("fork")  # so that the model need not be loaded again
+        fork = multiprocessing.get_context("fork")  # the processes share the loaded model
         size = -(-len(sentences) // processes)
         shares = [sentences[number * size : (number + 1) * size] for number in range(processes)]
-        started = [fork.Process(target=parse_part, args=both) for both in zip(shares, parts, strict=True)]
-        for process in started:
-            process.start()
-        for process in started:
-            process.join()
-        if any(process.exitcode for process in started):
-            raise SystemExit("a process of UDPipe failed")
+        workers = [fork.Process(target=parse_part, args=pair) for pair in zip(shares, parts, strict=True)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        if any(worker.exitcode for worker in workers):
+            raise SystemExit("a UDPipe process failed")
         task.output.write_bytes(b"".join(part.read_bytes() for part in parts))
 
     return job
@@ -182,10 +196,10 @@ def load_udpipe(model: str, task: Task, processes: int) -> Job:
 LOADERS = {"longarc": load_longarc, "limit": load_limit, "spacy": load_spacy, "udpipe": load_udpipe}
 
 
-def work(load: str, start: str, model: str, processes: str, *task: str) -> None:
-    """What a worker process does: prints the measurements of one run."""
-    given = Task(Path(task[0]), Path(task[1]), int(task[2]), int(task[3]))
-    job = LOADERS[load](model, given, int(processes))
+def run_worker(load: str, start: str, model: str, processes: str, *arguments: str) -> None:
+    """Run one contender in this process and print the measurements as JSON."""
+    source, output, words, threads = arguments
+    job = LOADERS[load](model, Task(Path(source), Path(output), int(words), int(threads)), int(processes))
     loaded = time.monotonic()
     tokens = job()
     done = time.monotonic()
@@ -198,24 +212,28 @@ def work(load: str, start: str, model: str, processes: str, *task: str) -> None:
 
 
 def measure(contender: Contender, task: Task) -> Run:
-    start = time.monotonic()  # a clock that all processes share
+    """Run one contender in a process of its own and return the measurements."""
+    start = time.monotonic()  # all processes share this clock
     options = (contender.load, start, contender.model, contender.processes, *asdict(task).values())
     command = [sys.executable, __file__, *map(str, options)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(task.threads)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    process = subprocess.run(command, capture_output=True, text=True, env=environment)
     wall = time.monotonic() - start
-    if done.returncode:
-        raise SystemExit(f"{done.stderr}{contender.name}: failed with status {done.returncode}")
-    run: Run = {**json.loads(done.stdout.splitlines()[-1]), "wall": wall}
+    if process.returncode:
+        raise SystemExit(f"{process.stderr}{contender.name}: failed with status {process.returncode}")
+    run: Run = {**json.loads(process.stdout.splitlines()[-1]), "wall": wall}
     if run["words"] is None:
         run["words"] = sum(map(len, read_words(task.output)))
         if run["words"] != task.words:
-            raise SystemExit(f"{contender.name}: wrote {run['words']:,} words, not {task.words:,}")
+            raise SystemExit(f"{contender.name}: wrote {run['words']:,} words, expected {task.words:,}")
     return run
 
 
 def measure_in_turn(contenders: list[Contender], task: Task, rounds: int) -> dict[Contender, list[Run]]:
-    """Measures everyone once in each round, so that a busy machine slows all; every other round in reverse."""
+    """Measure every contender once per round; every second round runs in reverse order.
+
+    The speed of a shared machine changes with time: alternating gives all contenders the same conditions.
+    """
     runs: dict[Contender, list[Run]] = {contender: [] for contender in contenders}
     for number in range(1, rounds + 1):
         for contender in contenders if number % 2 else reversed(contenders):
@@ -226,7 +244,7 @@ def measure_in_turn(contenders: list[Contender], task: Task, rounds: int) -> dic
 
 
 def summary(contender: Contender, runs: list[Run]) -> dict[str, Any]:
-    """Medians, the range of the speed and that of each round, in tokens per second."""
+    """Return medians, the range of speeds and the speed of each round, in tokens per second."""
     speeds = [run["words"] / run["job"] for run in runs]
     return {
         "contender": contender.name,
@@ -242,4 +260,4 @@ def summary(contender: Contender, runs: list[Run]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    work(*sys.argv[1:])
+    run_worker(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""How fast the static oracles of the transition systems run: python bench/oracle_speed.py [TREEBANK]"""
+"""Measure the speed of the static oracles of all transition systems: python bench/oracle_speed.py TREEBANK"""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from longarc import read_all
 from longarc.transitions import SYSTEMS
 from longarc.transitions.static_oracle import run_oracle
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("treebank", nargs="?", default=DATA / "en_ewt" / "train.conllu.xz", type=Path)
-    parser.add_argument("--encoding", default="utf-8")
-    parser.add_argument("--repeat", type=int, default=3, help="runs of each system, of which the best counts")
+    parser.add_argument("treebank", type=Path, help="CoNLL-U or CoNLL-X, also .gz or .xz")
+    parser.add_argument("--encoding", default="utf-8", help="encoding of the treebank (default: utf-8)")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each system; the fastest counts (default: 3)")
     options = parser.parse_args()
     trees = [sentence.heads for sentence in read_all(options.treebank, encoding=options.encoding)]
     words = sum(len(heads) - 1 for heads in trees)

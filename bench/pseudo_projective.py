@@ -1,6 +1,7 @@
-"""How well pseudo-projective encoding can be undone on real trees: python bench/pseudo_projective.py > table.md
+"""Measure how many arcs pseudo-projective encoding loses: python bench/pseudo_projective.py > table.md
 
-For each treebank and each marking scheme the training trees are encoded and decoded again, without any parser between.
+Encodes and decodes the gold trees of each training file with each marking scheme; no parser is involved. The treebanks
+are those that `longarc fetch-treebank` has fetched.
 """
 
 from __future__ import annotations
@@ -9,23 +10,22 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from longarc import read_all
 from longarc.data.sentence import Sentence
+from longarc.data.treebank_sources import data_folder, treebank_sources
 from longarc.errors import LongarcError
 from longarc.trees.pseudo_projective import SCHEMES, Scheme, deprojectivize, projectivize
 from longarc.trees.structure import is_tree, projective_arcs
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 LATIN_1 = {"es_cast3lb_conll2007", "eu_3lb_conll2007"}
 
 COLUMNS = (
     *("treebank", "sentences", "arcs", "non-proj. arcs %", "non-proj. sentences %"),
     *("scheme", "labels", "labels encoded"),
-    *("whole sentences back %", "all heads right %", "lifted words back %"),
+    *("sentences recovered %", "heads right %", "lifted words recovered %"),
 )
 
 
@@ -34,22 +34,23 @@ class Recovery:
     """Counts of one scheme on one treebank."""
 
     labels: set[str] = field(default_factory=set)
-    whole_sentences: int = 0
-    """Of the non-projective sentences, those whose heads all come back."""
+    sentences: int = 0
+    """Non-projective sentences with all heads recovered."""
     right_heads: int = 0
-    """Of all words."""
+    """Words with the right head after decoding."""
     lifted: int = 0
-    lifted_back: int = 0
-    """Of the lifted words, those that get their own head back."""
-    refused: int = 0
-    """Sentences whose relations contain the marks already."""
+    lifted_right: int = 0
+    """Lifted words with the right head after decoding."""
+    rejected: int = 0
+    """Sentences that cannot be encoded because their relations contain the marks."""
 
     def add(self, sentence: Sentence, scheme: Scheme) -> None:
+        """Encode and decode a sentence, and count the result."""
         heads, relations = sentence.heads, sentence.relations
         try:
             lifted_heads, encoded = projectivize(heads, relations, scheme)
         except LongarcError:
-            self.refused += 1
+            self.rejected += 1
             return
         decoded, plain = deprojectivize(lifted_heads, encoded, scheme)
         assert is_tree(decoded)
@@ -59,43 +60,43 @@ class Recovery:
         lifted = (lifted_heads != heads)[1:]
         self.right_heads += int(right.sum())
         self.lifted += int(lifted.sum())
-        self.lifted_back += int(right[lifted].sum())
-        self.whole_sentences += bool(lifted.any() and right.all())
+        self.lifted_right += int(right[lifted].sum())
+        self.sentences += bool(lifted.any() and right.all())
 
 
 def measure(name: str, sentences: Sequence[Sentence]) -> Iterable[list[str]]:
-    """The rows of one treebank."""
+    """Yield the table rows of one treebank, one per scheme."""
     words = sum(len(sentence) for sentence in sentences)
-    bad_arcs = np.array([np.count_nonzero(~projective_arcs(sentence.heads)) for sentence in sentences])
+    nonprojective = np.array([np.count_nonzero(~projective_arcs(sentence.heads)) for sentence in sentences])
     labels = {relation for sentence in sentences for relation in sentence.relations[1:]}
-    crossing = int(np.count_nonzero(bad_arcs))
+    crossing = int(np.count_nonzero(nonprojective))
     for scheme in SCHEMES:
-        found = Recovery()
+        recovery = Recovery()
         for sentence in sentences:
-            found.add(sentence, scheme)
-        if found.refused:
-            print(f"{name}, {scheme}: {found.refused} sentences refused for their relations", file=sys.stderr)
+            recovery.add(sentence, scheme)
+        if recovery.rejected:
+            print(f"{name}, {scheme}: {recovery.rejected} sentences contain the marks", file=sys.stderr)
         yield [
             *(name, f"{len(sentences):,}", f"{words:,}"),
-            *(percent(int(bad_arcs.sum()), words), percent(crossing, len(sentences))),
-            *(scheme, str(len(labels)), str(len(found.labels))),
-            percent(found.whole_sentences, crossing),
-            percent(found.right_heads, words, digits=3),
-            percent(found.lifted_back, found.lifted),
+            *(percent(int(nonprojective.sum()), words), percent(crossing, len(sentences))),
+            *(scheme, str(len(labels)), str(len(recovery.labels))),
+            percent(recovery.sentences, crossing),
+            percent(recovery.right_heads, words, digits=3),
+            percent(recovery.lifted_right, recovery.lifted),
         ]
 
 
-def percent(part: int, whole: int, digits: int = 2) -> str:
-    return f"{100 * part / whole:.{digits}f}" if whole else "–"
+def percent(part: int, total: int, digits: int = 2) -> str:
+    return f"{100 * part / total:.{digits}f}" if total else "–"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("treebanks", nargs="*", help="names of folders of the shared data; all of them unless given")
-    chosen = parser.parse_args().treebanks
-    files = sorted(path for path in DATA.glob("*/train.*.xz") if not chosen or path.parent.name in chosen)
+    parser.add_argument("treebanks", nargs="*", help="names of treebanks, for example en_ewt (default: all)")
+    names = parser.parse_args().treebanks or sorted(treebank_sources())
+    files = [path for name in names for path in sorted((data_folder() / name).glob("train.conll*"))[:1]]
     if not files:
-        raise SystemExit(f"no treebanks in {DATA}")
+        raise SystemExit(f"no treebanks in {data_folder()}")
     print(f"| {' | '.join(COLUMNS)} |")
     print("|---|" + "---:|" * 4 + "---|" + "---:|" * (len(COLUMNS) - 6))
     for path in files:

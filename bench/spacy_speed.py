@@ -1,11 +1,10 @@
-"""What spaCy costs: the same words through `nlp.pipe` with the component `longarc`, and through the bare parser.
+"""Compare the speed of the spaCy component (`nlp.pipe`) with that of the parser alone (`Parser.stream`).
 
-Both get the sentences of a CoNLL-U file as words that are there already: the one as spaCy documents of ten sentences
-with their starts set, the other as sentences. They take turns, so that a busy machine slows both, and the first of them
-changes from round to round. Processor time is given too, which a busy machine changes less. The copies of the input
-that they work on are made outside the time that is measured.
+Both parse the words of a CoNLL-U file: the component as spaCy documents of ten sentences with sentence starts, the
+parser as sentences. They alternate, in reverse order every second round, so that a busy machine slows both. Copying the
+input is not timed. Processor time is also reported, because it depends less on other processes.
 
-    python bench/spacy_speed.py words.conllu my-model/my-model.longarc
+    python bench/spacy_speed.py TEST.conllu MODEL.longarc
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ SENTENCES_PER_DOCUMENT = 10
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("treebank", type=Path)
-    arguments.add_argument("model")
-    arguments.add_argument("--threads", type=int, default=1)
-    arguments.add_argument("--rounds", type=int, default=5)
-    given = arguments.parse_args()
-    forms = [sentence.forms for sentence in longarc.read(given.treebank)]
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("treebank", type=Path, help="CoNLL-U or CoNLL-X")
+    options.add_argument("model", help="a .longarc file")
+    options.add_argument("--threads", type=int, default=1, help="number of threads (default: 1)")
+    options.add_argument("--rounds", type=int, default=5, help="number of rounds (default: 5)")
+    arguments = options.parse_args()
+    forms = [sentence.forms for sentence in longarc.read(arguments.treebank)]
     words = sum(map(len, forms))
     nlp = spacy.blank("xx")
-    nlp.add_pipe("longarc", config={"model": given.model, "threads": given.threads})
-    parser = longarc.load(given.model, threads=given.threads)
+    nlp.add_pipe("longarc", config={"model": arguments.model, "threads": arguments.threads})
+    parser = longarc.load(arguments.model, threads=arguments.threads)
     nlp("warm up")
     parser.parse(["warm", "up"])
 
     def through_spacy() -> Callable[[], int]:
-        docs = documents(nlp, forms)
+        docs = make_documents(nlp, forms)
         return lambda: sum(len(doc) for doc in nlp.pipe(docs))
 
     def bare() -> Callable[[], int]:
@@ -52,7 +51,7 @@ def main() -> None:
     contenders = {"nlp.pipe": through_spacy, "parser.stream": bare}
     wall: dict[str, list[float]] = {name: [] for name in contenders}
     processor: dict[str, list[float]] = {name: [] for name in contenders}
-    for number in range(given.rounds):
+    for number in range(arguments.rounds):
         for name in sorted(contenders, reverse=bool(number % 2)):
             job = contenders[name]()
             start, start_processor = time.perf_counter(), time.process_time()
@@ -67,8 +66,8 @@ def main() -> None:
         print(f"{clock} of nlp.pipe / parser.stream: median {statistics.median(ratios):.3f} of {len(ratios)} rounds")
 
 
-def documents(nlp: Any, forms: list[list[str]]) -> list[Doc]:
-    """The sentences, in documents of several."""
+def make_documents(nlp: Any, forms: list[list[str]]) -> list[Doc]:
+    """Return spaCy documents of SENTENCES_PER_DOCUMENT sentences each."""
     docs = []
     for first in range(0, len(forms), SENTENCES_PER_DOCUMENT):
         part = forms[first : first + SENTENCES_PER_DOCUMENT]

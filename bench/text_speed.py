@@ -1,8 +1,8 @@
-"""How fast raw text is split into sentences and words, beside how fast it is split and parsed, in turn.
+"""Compare the speed of splitting raw text into sentences and words with that of splitting and parsing it.
 
-    python bench/text_speed.py test.conllu [--model my-model.longarc]
+The text is that of a treebank. Splitting uses one thread; parsing uses all.
 
-The text is that of a treebank. Splitting takes one thread whatever there is; parsing takes as many as it may.
+    python bench/text_speed.py TEST.conllu [--model MODEL.longarc]
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from longarc.data.raw_text import text_of
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("treebank", type=Path, help="a CoNLL-U file, with SpaceAfter where words touch")
-    parser.add_argument("--model", help="a model's name or file (default: the English one)")
-    parser.add_argument("--rounds", type=int, default=5, help="of each, in turn (default: 5)")
+    parser.add_argument("treebank", type=Path, help="a CoNLL-U file with SpaceAfter=No")
+    parser.add_argument("--model", help="name or file of a model (default: the English model)")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds, alternating (default: 5)")
     arguments = parser.parse_args()
     text = text_of(longarc.read_all(arguments.treebank))
     single, multiple = (longarc.load(arguments.model, threads=threads) for threads in (1, available_cores()))
@@ -35,9 +35,9 @@ def main() -> None:
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(arguments.rounds):
         for name, run in contenders.items():
-            begun = time.perf_counter()
+            start = time.perf_counter()
             run()
-            seconds[name].append(time.perf_counter() - begun)
+            seconds[name].append(time.perf_counter() - start)
     print(f"{arguments.treebank.name}: {len(text):,} characters, {words:,} words; medians of {arguments.rounds} rounds")
     for name, times in seconds.items():
         print(f"{name:36} {words / statistics.median(times):8,.0f} words/s")

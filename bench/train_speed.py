@@ -65,19 +65,19 @@ def main() -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("treebank")
-    parser.add_argument("--encoding", default="utf-8")
-    parser.add_argument("--preset", default="paper")
-    parser.add_argument("--system", default="nl-covington")
-    parser.add_argument("--batches", type=int, default=12)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("treebank", help="training file in CoNLL-U or CoNLL-X")
+    parser.add_argument("--encoding", default="utf-8", help="encoding of the treebank (default: utf-8)")
+    parser.add_argument("--preset", default="paper", help="preset of the network (default: paper)")
+    parser.add_argument("--system", default="nl-covington", help="transition system (default: nl-covington)")
+    parser.add_argument("--batches", type=int, default=12, help="batches per round (default: 12)")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds, alternating (default: 3)")
+    parser.add_argument("--threads", type=int, help="number of threads (default: all cores)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     return parser.parse_args()
 
 
 def full_step(model: TrainedModel) -> Callable[[Batch], None]:
-    """A training step as the training loop does it."""
+    """Return a function that runs one training step, as the training loop does."""
     network = model.network
     optimizer = torch.optim.AdamW(network.parameters(), fused=True)
 
@@ -92,7 +92,7 @@ def full_step(model: TrainedModel) -> Callable[[Batch], None]:
 
 
 def bare_blocks_step(model: TrainedModel) -> Callable[[Batch], None]:
-    """The two BiLSTM blocks on random input of the same shapes, with the simplest of losses."""
+    """Return a function that trains the two BiLSTM blocks on input of the same shapes; the loss is a sum."""
     assert isinstance(model.network.encoder, WordEncoder)
     stacks = (model.network.encoder.lstm, model.network.parser_lstm)
     shapes = [next(stack.layers())[0].input_size for stack in stacks]

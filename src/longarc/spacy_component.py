@@ -227,11 +227,7 @@ class LongarcComponent:
 
         UPOS tags that are not universal cannot be a spaCy `pos`: they become the `tag`, unless the model predicts XPOS.
         """
-        columns = {
-            ATTRIBUTES[name]: column
-            for name, column in self.parser.columns.items()
-            if name in ATTRIBUTES and column.labels.names != ["_"]
-        }
+        columns = {ATTRIBUTES[name]: column for name, column in self.parser.columns.items() if name in ATTRIBUTES}
         if POS in columns and not set(columns[POS].labels.names) <= {*UNIVERSAL_TAGS, "_"}:
             columns.setdefault(TAG, columns.pop(POS))
         interning = {POS: UNIVERSAL_TAGS.__getitem__, MORPH: vocab.morphology.add}

@@ -11,7 +11,7 @@ import pytest
 
 from longarc.data.conll import parse_conll, read_all
 from longarc.data.files import ByteCounter
-from longarc.data.formats import InputFormat, OutputFormat
+from longarc.data.formats import InputFormat
 from longarc.data.sentence import MISC
 from longarc.errors import InputError, LongarcError
 from longarc.runtime.parser import Parser
@@ -102,7 +102,7 @@ def test_what_conllx_cannot_represent_is_counted(english: Parser, tmp_path: Path
     assert report.lost == {"comments": 1}
 
 
-def written(parser: Parser, source: str, format: OutputFormat, *, probabilities: bool) -> str:
+def written(parser: Parser, source: str, format: str, *, probabilities: bool) -> str:
     stream = io.BytesIO()
     writer = SentenceWriter(stream, format)
     for parsed in parser.stream(parse_conll(source), probabilities=probabilities):

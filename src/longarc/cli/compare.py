@@ -160,7 +160,7 @@ def _print_comparison(
         console.print(table)
     console.print(
         f"{samples:,} samples, seed {seed}. Bootstrap: one-sided, share of samples in which the better system is not "
-        "better. Randomisation: two-sided. No p is given where two systems score the same.",
+        "better. Randomisation: two-sided. No p is shown where two systems score the same.",
         soft_wrap=True,
     )
 

@@ -92,13 +92,11 @@ def _target_format(target: str) -> TreebankFormat | None:
     """Return the format that a file name selects; None, the format of the input, for standard output and devices."""
     if target == "-" or (Path(target).exists() and not Path(target).is_file()):
         return None
-    format = format_of_path(target)
-    if format is None or format == "text":
-        raise LongarcError(
-            f"{target}: the suffix does not select a format",
-            "End the name in .conllu, .conll or .jsonl (and .gz or .xz), or use --to.",
-        )
-    return format
+    match format_of_path(target):
+        case "conllu" | "conllx" | "jsonl" as format:
+            return format
+    hint = "End the name in .conllu, .conll or .jsonl (and .gz or .xz), or use --to."
+    raise LongarcError(f"{target}: the suffix does not select a format", hint)
 
 
 def _transform(sentences: Iterator[Sentence], scheme: Scheme | None) -> Iterator[Sentence]:

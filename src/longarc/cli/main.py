@@ -8,6 +8,7 @@ import io
 import os
 import signal
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -82,6 +83,7 @@ def run() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # the terminal's encoding may lack a character
     signal.signal(signal.SIGTERM, _exit_on_signal)
+    warnings.showwarning = lambda message, *_, **__: typer.echo(f"longarc: {message}", err=True)
     command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
     # Import only the requested command, so that the list of commands appears at once.
     if command in COMMANDS:
@@ -106,9 +108,9 @@ def run() -> None:
 
 def _with_flags(error: LongarcError, app: typer.Typer) -> LongarcError:
     """Name the option in a hint of a lower layer, which does not know the command line, if the command has it."""
-    from longarc.data.files import ENCODING_HINT
+    from longarc.data.files import ENCODING_HINT, OUTPUT_ENCODING_HINT
 
-    flags = {ENCODING_HINT: "--encoding latin-1", "Write the output in UTF-8.": "--output-encoding utf-8"}
+    flags = {ENCODING_HINT: "--encoding latin-1", OUTPUT_ENCODING_HINT: "--output-encoding utf-8"}
     flag = flags.get(error.hint, "")
     option = flag.partition(" ")[0].lstrip("-").replace("-", "_")
     if flag and any(option in command.callback.__annotations__ for command in app.registered_commands):

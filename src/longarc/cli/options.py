@@ -61,7 +61,7 @@ def read_sentences(
     check: Callable[[Sentence], None] | None,
     format: Literal["conllu", "conllx", "jsonl"] | None = None,
 ) -> Iterator[Sentence]:
-    """Return a reader of a treebank: JSON lines if the name or `format` says so, else CoNLL, detected by content."""
+    """Return a reader of a treebank: JSON lines if the name or `format` selects them, else CoNLL, by content."""
     from longarc.data.conll import read
     from longarc.data.jsonl import read_jsonl
 

@@ -9,7 +9,7 @@ import typer
 
 from longarc.cli.options import Encoding, OutputEncoding, SkipInvalid, Threads, report_losses, report_skipped
 from longarc.cli.progress import file_progress
-from longarc.data.formats import InputFormat, OutputFormat, format_of_path, format_suffix
+from longarc.data.formats import InputFormat, format_of_path, format_suffix
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def parse(
         ),
     ] = "auto",
     output_format: Annotated[
-        OutputFormat | None, typer.Option("--to", help="Output format, if the suffix does not select it.")
+        str | None,
+        typer.Option("--to", help="Output format (conllu, conllx, jsonl, tree), if the suffix does not select it."),
     ] = None,
     keep_tags: Annotated[bool, typer.Option("--keep-tags", help="Keep the tags of the input.")] = False,
     probabilities: Annotated[
@@ -61,11 +62,13 @@ def parse(
     transitions that were legal at that point. It is not the probability of the whole tree.
     """
     from longarc.runtime.parser import load
-    from longarc.runtime.pipeline import InputOptions, ParseOptions, conll_encoding, parse_files
+    from longarc.runtime.pipeline import OUTPUT_FORMATS, InputOptions, ParseOptions, conll_encoding, parse_files
 
     if text is not None and files:
         raise LongarcError("--text and files exclude each other", "Use one of them.")
     format = output_format or ("tree" if text is not None and output == "-" else _output_format(output))
+    if format not in OUTPUT_FORMATS:
+        raise LongarcError(f"unknown output format {format!r}", f"Choose one of {', '.join(OUTPUT_FORMATS)}.")
     if probabilities and format in ("tree", "conllx"):
         raise LongarcError(f"--probabilities: {format} cannot represent them", "Use --to conllu or --to jsonl.")
     sources: list[Source] = [*(files or ["-"])]
@@ -98,7 +101,7 @@ def _text_stream(text: str) -> io.BytesIO:
         raise LongarcError("--text is not valid UTF-8", "Put it into a file and use --encoding.") from None
 
 
-def _output_format(output: str) -> OutputFormat:
+def _output_format(output: str) -> str:
     """Return the format that the name of the output selects."""
     if format_suffix(output) in (".json", ".svg", ".tex", ".html", ".pdf", ".png"):
         hint = "End the name in .conllu, .conll, .jsonl or .txt, or use --to; `longarc draw` writes pictures."

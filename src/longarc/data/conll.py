@@ -17,7 +17,6 @@ from longarc.data.files import (
     ENCODING_HINT,
     NUL_MESSAGE,
     OUTPUT_ENCODING_HINT,
-    ByteCounter,
     Source,
     open_output,
     read_chunks,
@@ -77,7 +76,7 @@ class SentenceReader(Iterator[Sentence]):
 
     `source` is a path, `-` for standard input, or an open binary stream, also compressed with gzip or xz. `format` is
     detected if it is None. A sentence that is malformed or that `check` rejects raises InputError; if `on_invalid` is
-    given, it is called with the error and the sentence is skipped. `counter` counts the bytes read.
+    given, it is called with the error and the sentence is skipped.
 
     After the last sentence, `tail` is the rest of the file (blank lines and comments), and `skipped` the number of
     skipped sentences.
@@ -91,7 +90,6 @@ class SentenceReader(Iterator[Sentence]):
         format: Format | None = None,
         check: Check | None = None,
         on_invalid: Callable[[InputError], None] | None = None,
-        counter: ByteCounter | None = None,
     ) -> None:
         self.name = source_name(source)
         self.encoding = encoding
@@ -101,7 +99,6 @@ class SentenceReader(Iterator[Sentence]):
         self._detect = format is None
         self._beginning = io.StringIO()  # at least the first sentence, for detecting the format
         self._mark = ""  # a byte order mark that no sentence has yet
-        self._counter = counter
         self._check = check
         self._on_invalid = on_invalid
         require_ascii_compatible(encoding)
@@ -159,7 +156,7 @@ class SentenceReader(Iterator[Sentence]):
         """Yield chunks that end with a line end; of a line that is far too long, only the start."""
         rest: list[bytes] = []
         size = 0
-        for chunk in read_chunks(source, counter=self._counter):
+        for chunk in read_chunks(source):
             end = chunk.rfind(b"\n") + 1
             if end:
                 yield b"".join([*rest, chunk[:end]])

@@ -73,9 +73,9 @@ def open_input(source: Source, counter: ByteCounter | None = None) -> Iterator[B
             raw.close()
 
 
-def read_chunks(source: Source, size: int = 1 << 20, counter: ByteCounter | None = None) -> Iterator[bytes]:
+def read_chunks(source: Source, size: int = 1 << 20) -> Iterator[bytes]:
     """Yield the bytes of `source` in chunks of at most `size`, as soon as they arrive."""
-    with open_input(source, counter) as stream:
+    with open_input(source) as stream:
         read = getattr(stream, "read1", stream.read)
         while chunk := read(size):
             yield chunk
@@ -97,11 +97,11 @@ def open_and_peek(source: Source, counter: ByteCounter | None = None) -> Iterato
         yield start, rest
 
 
-def read_lines(source: Source, limit: int, counter: ByteCounter | None = None) -> Iterator[bytes]:
+def read_lines(source: Source, limit: int) -> Iterator[bytes]:
     """Yield the lines of `source` without their ends; raise InputError if one is longer than `limit` bytes."""
     rest: list[bytes] = []
     size = number = 0
-    for chunk in read_chunks(source, counter=counter):
+    for chunk in read_chunks(source):
         *lines, last = chunk.split(b"\n")
         for line in lines:
             number += 1

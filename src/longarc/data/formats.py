@@ -7,15 +7,12 @@ import re
 from pathlib import Path
 from typing import Literal
 
-FileFormat = Literal["conllu", "conllx", "jsonl", "text"]
 InputFormat = Literal["conll", "jsonl", "tokens", "text"]
 """How an input is read. `conll` is CoNLL-U or CoNLL-X; `tokens` (a sentence per line) is never detected."""
-OutputFormat = Literal["conllu", "conllx", "jsonl", "tree"]
-"""How parsed sentences are written. `tree` is a drawing for terminals."""
 
 COMPRESSION_SUFFIXES = (".gz", ".xz")
 
-FORMATS: dict[str, FileFormat] = {
+FORMATS = {
     ".conllu": "conllu",
     ".conll": "conllx",
     ".conllx": "conllx",
@@ -34,7 +31,7 @@ def format_suffix(path: str | Path) -> str:
     return next((suffix for suffix in reversed(suffixes) if suffix not in COMPRESSION_SUFFIXES), "")
 
 
-def format_of_path(path: str | Path) -> FileFormat | None:
+def format_of_path(path: str | Path) -> str | None:
     """Return the format that a file name stands for, or None if its suffix is missing or unknown."""
     return FORMATS.get(format_suffix(path))
 

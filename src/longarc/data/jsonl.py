@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from longarc.data.conll import Check, RowError, check_heads, check_ids, require_ascii_compatible
 from longarc.data.conllx import to_conllu
-from longarc.data.files import ENCODING_HINT, ByteCounter, Source, read_lines, source_name
+from longarc.data.files import ENCODING_HINT, Source, read_lines, source_name
 from longarc.data.sentence import HEAD, ID, MISC, Sentence, is_comment, with_probability
 from longarc.errors import InputError
 
@@ -107,12 +107,11 @@ def read_jsonl(
     encoding: str = "utf-8",
     check: Check | None = None,
     on_invalid: Callable[[InputError], None] | None = None,
-    counter: ByteCounter | None = None,
 ) -> Iterator[Sentence]:
     """Yield the sentences of a file of JSON lines; the options are those of SentenceReader."""
     name = source_name(source)
     require_ascii_compatible(encoding)
-    for number, raw in enumerate(read_lines(source, MAX_LINE_BYTES, counter), 1):
+    for number, raw in enumerate(read_lines(source, MAX_LINE_BYTES), 1):
         try:
             try:
                 line = raw.decode(encoding)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from longarc.data.conll import MAX_LINE, require_ascii_compatible
-from longarc.data.files import ENCODING_HINT, NUL_MESSAGE, ByteCounter, Source, read_lines, source_name
+from longarc.data.files import ENCODING_HINT, NUL_MESSAGE, Source, read_lines, source_name
 from longarc.data.sentence import Sentence
 from longarc.errors import InputError
 
 
-def read_pretokenized(
-    source: Source, *, encoding: str = "utf-8", counter: ByteCounter | None = None
-) -> Iterator[Sentence]:
+def read_pretokenized(source: Source, *, encoding: str = "utf-8") -> Iterator[Sentence]:
     """Yield the sentences of a file; empty lines are skipped."""
     name = source_name(source)
     require_ascii_compatible(encoding)
-    for number, raw in enumerate(read_lines(source, 4 * MAX_LINE, counter), 1):
+    for number, raw in enumerate(read_lines(source, 4 * MAX_LINE), 1):
         try:
             line = raw.decode(encoding)
         except UnicodeDecodeError as error:

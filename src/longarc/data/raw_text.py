@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from longarc.data.files import ENCODING_HINT, NUL_MESSAGE, ByteCounter, Source, read_chunks, source_name
+from longarc.data.files import ENCODING_HINT, NUL_MESSAGE, Source, read_chunks, source_name
 from longarc.data.sentence import FORM, ID, MISC, Sentence, is_comment, is_empty_node, is_multiword
 from longarc.errors import InputError
 
@@ -86,12 +86,12 @@ def text_of(sentences: Iterable[Sentence]) -> str:
     return "".join(parts)
 
 
-def read_text(source: Source, *, encoding: str = "utf-8", counter: ByteCounter | None = None) -> Iterator[str]:
+def read_text(source: Source, *, encoding: str = "utf-8") -> Iterator[str]:
     """Yield the text of a file in pieces, as they arrive."""
     name = source_name(source)
     decoder = codecs.getincrementaldecoder(encoding)()
     lines = 1
-    for chunk in chain(read_chunks(source, counter=counter), [b""]):
+    for chunk in chain(read_chunks(source), [b""]):
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:

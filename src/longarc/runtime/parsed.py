@@ -24,6 +24,7 @@ class Token:
     xpos: str
     feats: str
     head: int
+    """0 is the artificial root"""
     relation: str
     misc: str
     probability: float | None

@@ -64,16 +64,15 @@ class Parser:
         self.threads = threads or available_cores()
         self.memory = memory
         self.beam = beam
+        self.columns: dict[str, Column] = {
+            name: column for name, column in self.description.columns.items() if column.labels.names != ["_"]
+        }
+        """The columns that the model predicts besides HEAD and DEPREL, by name, except columns that are always empty"""
         self.system = get_system(self.description.system)
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0
         self.session = Session(model, self.model_file, self.name)
         self.tokenizer = make_tokenizer(model, self.model_file, self.name)
-
-    @property
-    def columns(self) -> dict[str, Column]:
-        """The columns that the model predicts besides HEAD and DEPREL, by name."""
-        return self.description.columns
 
     def model_file(self) -> ModelFile:
         """Return the content of the model file, which is read again unless the parser was made from its content."""
@@ -195,8 +194,7 @@ class Parser:
     def _set_columns(self, sentence: Sentence, labels: dict[str, NDArray[np.int64]]) -> None:
         """Fill in the other predicted columns; arrays are indexed by node."""
         for name, column in self.columns.items():
-            if column.labels.names != ["_"]:
-                sentence.set_column(column.index, ["", *column.decode(sentence.forms, labels[name][1:])])
+            sentence.set_column(column.index, ["", *column.decode(sentence.forms, labels[name][1:])])
 
 
 def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

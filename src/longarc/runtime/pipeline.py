@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from longarc.data.conll import encode, missing_sentence_end, read, require_ascii_compatible
 from longarc.data.conllx import lost_in_conllx, to_conllu, to_conllx
 from longarc.data.files import ByteCounter, Source, open_and_peek, open_output, source_name
-from longarc.data.formats import InputFormat, OutputFormat, detect_input_format
+from longarc.data.formats import InputFormat, detect_input_format
 from longarc.data.jsonl import read_jsonl, to_json
 from longarc.data.pretokenized import read_pretokenized
 from longarc.data.raw_text import read_text
@@ -57,7 +57,8 @@ class ParseOptions:
     """Keep the tags of the input"""
     probabilities: bool = False
     """Add the probability of each arc, in CoNLL-U and JSON lines"""
-    output_format: OutputFormat = "conllu"
+    output_format: str = "conllu"
+    """A key of OUTPUT_FORMATS"""
     output_encoding: str | None = None
     """None: the encoding of the input if CoNLL can be written in it, else UTF-8"""
 
@@ -106,14 +107,12 @@ def parse_files(
     return ParseReport(writer.sentences, writer.lost)
 
 
-def format_sentence(sentence: Sentence, format: OutputFormat, probabilities: NDArray[np.float64] | None = None) -> str:
+def format_sentence(sentence: Sentence, format: str, probabilities: NDArray[np.float64] | None = None) -> str:
     """Return a sentence in an output format; CoNLL-U and JSON lines include `probabilities` [n + 1] unless NaN."""
-    if format == "tree":
-        return text_tree(sentence) + "\n"
-    if format == "conllx":
-        return to_conllx(sentence).to_conll()
-    if format == "jsonl":
-        return to_json(sentence, probabilities) + "\n"
+    return OUTPUT_FORMATS[format](sentence, probabilities)
+
+
+def _to_conllu(sentence: Sentence, probabilities: NDArray[np.float64] | None) -> str:
     sentence = to_conllu(sentence)
     if probabilities is not None:
         sentence = sentence.copy()
@@ -121,6 +120,15 @@ def format_sentence(sentence: Sentence, format: OutputFormat, probabilities: NDA
             if not math.isnan(probability):
                 word[MISC] = with_probability(word[MISC], probability)
     return sentence.to_conll()
+
+
+OUTPUT_FORMATS: dict[str, Callable[[Sentence, NDArray[np.float64] | None], str]] = {
+    "conllu": _to_conllu,
+    "conllx": lambda sentence, _: to_conllx(sentence).to_conll(),
+    "jsonl": lambda sentence, probabilities: to_json(sentence, probabilities) + "\n",
+    "tree": lambda sentence, _: text_tree(sentence) + "\n",
+}
+"""How to write a sentence, given the probabilities of its arcs [n + 1], if any. `tree` is a drawing for terminals."""
 
 
 def conll_encoding(encoding: str) -> str:
@@ -189,7 +197,7 @@ class InputReader(Iterator[Sentence]):
 class SentenceWriter:
     """Writes the parsed sentences of one or several inputs to a stream. JSON lines and trees are always UTF-8."""
 
-    def __init__(self, stream: BinaryIO, format: OutputFormat = "conllu", encoding: str = "utf-8") -> None:
+    def __init__(self, stream: BinaryIO, format: str = "conllu", encoding: str = "utf-8") -> None:
         self.sentences = 0
         """How many have been written"""
         self.lost: Counter[str] = Counter()

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.sentence import Sentence
 from longarc.decoding.greedy import finite_scores, log_probabilities
-from longarc.runtime.parser import Parser
 from longarc.transitions import get_system
 from longarc.transitions.static_oracle import follow_oracle, pad_heads
-from longarc.transitions.system import ScoreTable, State
+from longarc.transitions.system import ArcChanges, ScoreTable, State
+
+if TYPE_CHECKING:  # onnxruntime takes long to import
+    from longarc.runtime.parser import Parser
 
 ALTERNATIVES = 4
 
@@ -29,9 +31,10 @@ class Arc:
 
 @dataclass(frozen=True)
 class Choice:
-    """A transition, under the name that the papers give it."""
+    """A transition."""
 
     name: str
+    """As in the papers, such as Left-Arc_2"""
     arc: Arc | None
     """The arc that it adds"""
     probability: float | None
@@ -48,6 +51,7 @@ class Step:
     alternatives: tuple[Choice, ...]
     """The next best choices, best first"""
     lists: dict[str, list[int]]
+    """The word lists afterwards, such as λ1, λ2 and Buffer"""
 
 
 @dataclass(frozen=True)
@@ -105,10 +109,12 @@ def oracle_steps(sentence: Sentence, system: str, **options: Any) -> Derivation:
     relations[sentence.heads[1:], dependents] = sentence.relations[1:]
     state = definition.initial(lengths, single_root=False, **options)
     initial = state.lists(0)
+    names: list[str] = []
     steps = []
-    for choice in follow_oracle(definition, state, gold):
-        name, arc, lists = _try(definition, state, int(choice[0]), relations)
-        steps.append(Step(Choice(name, arc, None), (), lists))
+    for _, changes in follow_oracle(
+        definition, state, gold, lambda choice: names.extend(definition.names(state, choice))
+    ):
+        steps.append(Step(Choice(names[-1], _added_arc(changes, relations), None), (), state.lists(0)))
     return Derivation(system, initial, tuple(steps), ())
 
 
@@ -145,9 +151,12 @@ def _try(
     """Apply a choice to a copy of the state; return its name, the arc that it adds, and the lists after it."""
     choice = np.array([index])
     copy = state.take(np.array([0]))
-    changes = system.apply(copy, choice)
-    arc = _arc(int(changes.heads[0]), int(changes.dependents[0]), relations) if len(changes.rows) else None
+    arc = _added_arc(system.apply(copy, choice), relations)
     return system.names(state, choice)[0], arc, copy.lists(0)
+
+
+def _added_arc(changes: ArcChanges, relations: NDArray[np.object_]) -> Arc | None:
+    return _arc(int(changes.heads[0]), int(changes.dependents[0]), relations) if len(changes.rows) else None
 
 
 def _arc(head: int, dependent: int, relations: NDArray[np.object_]) -> Arc:

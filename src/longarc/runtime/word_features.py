@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from longarc.data.spelling import Characters, Spellings
 from longarc.data.vocabulary import UNKNOWN, Words, is_list_of_texts
 from longarc.runtime.features import Arrays, Featurizer, Forms, lengths_in_nodes
-from longarc.runtime.graph import Graph
+
+if TYPE_CHECKING:  # onnxruntime takes long to import
+    from longarc.runtime.graph import Graph
 
 SPELLING = "spelling"
 WORD_LENGTHS = (3, 5, 7, 9, 12)

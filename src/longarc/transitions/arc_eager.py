@@ -14,13 +14,13 @@ from longarc.transitions.stack_state import StackState, StackSystem
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable
 
 SHIFT, REDUCE, LEFT_ARC, RIGHT_ARC = range(4)
-NAMES = ("Shift", "Reduce", "Left-Arc", "Right-Arc")
 
 
 class ArcEager(StackSystem):
     """Choices: Shift, Reduce, Left-Arc, Right-Arc, in this order."""
 
     name = "arc-eager"
+    transition_names = ("Shift", "Reduce", "Left-Arc", "Right-Arc")
     has_reduce = True
 
     def legal(self, state: StackState) -> Mask:
@@ -67,6 +67,3 @@ class ArcEager(StackSystem):
         reduce = needs_below & (state.heads[state.rows, top] != NO_HEAD)
         choice = np.where(left, LEFT_ARC, np.where(head == top, RIGHT_ARC, np.where(reduce, REDUCE, SHIFT)))
         return np.where(state.buffer_left, choice, -1)
-
-    def names(self, state: StackState, choice: Ints) -> list[str]:
-        return [NAMES[index] for index in choice]

@@ -13,13 +13,13 @@ from longarc.transitions.stack_state import StackState, StackSystem
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable
 
 SHIFT, LEFT_ARC, RIGHT_ARC = range(3)
-NAMES = ("Shift", "Left-Arc", "Right-Arc")
 
 
 class ArcHybrid(StackSystem):
     """Choices: Shift; Left-Arc (front of the buffer → top); Right-Arc (word below the top → top)."""
 
     name = "arc-hybrid"
+    transition_names = ("Shift", "Left-Arc", "Right-Arc")
 
     def legal(self, state: StackState) -> Mask:
         # With a single root, its child is attached last, when it dominates every other word.
@@ -55,6 +55,3 @@ class ArcHybrid(StackSystem):
         right = (complete & (head == state.second)) | ~state.buffer_left
         choice = np.where(left, LEFT_ARC, np.where(right, RIGHT_ARC, SHIFT))
         return np.where(self.finished(state), -1, choice)
-
-    def names(self, state: StackState, choice: Ints) -> list[str]:
-        return [NAMES[index] for index in choice]

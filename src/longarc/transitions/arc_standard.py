@@ -11,13 +11,13 @@ from longarc.transitions.stack_state import StackState, StackSystem
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable
 
 SHIFT, LEFT_ARC, RIGHT_ARC = range(3)
-NAMES = ("Shift", "Left-Arc", "Right-Arc")
 
 
 class ArcStandard(StackSystem):
     """Choices: Shift; Left-Arc (top → word below it); Right-Arc (word below the top → top)."""
 
     name = "arc-standard"
+    transition_names = ("Shift", "Left-Arc", "Right-Arc")
 
     def legal(self, state: StackState) -> Mask:
         # With a single root, its child is attached last, when it dominates every other word.
@@ -52,6 +52,3 @@ class ArcStandard(StackSystem):
         right |= ~state.buffer_left
         choice = np.where(left, LEFT_ARC, np.where(right, RIGHT_ARC, SHIFT))
         return np.where(self.finished(state), -1, choice)
-
-    def names(self, state: StackState, choice: Ints) -> list[str]:
-        return [NAMES[index] for index in choice]

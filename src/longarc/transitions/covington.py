@@ -20,13 +20,13 @@ from longarc.transitions.covington_state import (
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable
 
 SHIFT, NO_ARC, LEFT_ARC, RIGHT_ARC = range(4)
-NAMES = ("Shift", "No-Arc", "Left-Arc", "Right-Arc")
 
 
 class Covington(CovingtonFamily):
     """Choices: Shift, No-Arc, Left-Arc, Right-Arc, in this order."""
 
     name = "covington"
+    transition_names = ("Shift", "No-Arc", "Left-Arc", "Right-Arc")
     has_no_arc = True
 
     def legal(self, state: CovingtonState) -> Mask:
@@ -63,6 +63,3 @@ class Covington(CovingtonFamily):
         arc = np.where(is_left, LEFT_ARC, RIGHT_ARC)
         choice = np.where(partner < 0, SHIFT, np.where(partner == state.left, arc, NO_ARC))
         return np.where(state.buffer_left, choice, -1)
-
-    def names(self, state: CovingtonState, choice: Ints) -> list[str]:
-        return [NAMES[index] for index in choice]

@@ -42,8 +42,13 @@ def oracle_paths(
     lengths, gold = pad_heads(heads)
     state = system.initial(lengths, single_root=single_root)
     table = system.positions(state)
-    legal_owners, legal_positions, owners, positions, counts = [], [], [], [], []
-    for choice in follow_oracle(system, state, gold):
+    legal_owners: list[Ints] = []
+    legal_positions: list[Ints] = []
+    owners: list[Ints] = []
+    positions: list[Ints] = []
+    counts: list[Ints] = []
+
+    def record(choice: Ints) -> None:
         active = np.flatnonzero(choice >= 0)
         legal = system.legal(state)[active]
         numbers = system.gather(state, table)[active]
@@ -53,6 +58,9 @@ def oracle_paths(
         owners.append(active)
         positions.append(numbers[np.arange(len(active)), choice[active]])
         counts.append(legal.sum(axis=1))
+
+    for _ in follow_oracle(system, state, gold, before=record):
+        pass
     nodes = len(state.nodes)
     all_legal = _places(np.concatenate(legal_positions), nodes)
     all_chosen = _places(np.concatenate(positions), nodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from longarc.data.batches import batches_by_length
 from longarc.data.sentence import NO_HEAD
-from longarc.transitions.system import Ints, State, TransitionSystem
+from longarc.transitions.system import ArcChanges, Ints, State, TransitionSystem
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,13 @@ def pad_heads(heads: Sequence[NDArray[np.integer[Any]]]) -> tuple[Ints, Ints]:
     return lengths, padded
 
 
-def follow_oracle(system: TransitionSystem[Any], state: State, gold: Ints) -> Iterator[Ints]:
-    """Yield the oracle's choices [batch] step by step; each is applied to `state` when the next one is asked for."""
+def follow_oracle(
+    system: TransitionSystem[Any], state: State, gold: Ints, before: Callable[[Ints], None] = lambda _: None
+) -> Iterator[tuple[Ints, ArcChanges]]:
+    """Apply the oracle's choices [batch] to `state` one by one; yield each with its effect, after calling `before`."""
     while (choice := system.oracle(state, gold)).max(initial=-1) >= 0:
-        yield choice
-        system.apply(state, choice)
+        before(choice)
+        yield choice, system.apply(state, choice)
 
 
 def run_oracle(
@@ -63,5 +65,5 @@ def run_oracle(
     for indices in batches_by_length([len(tree) for tree in heads], budget=1 << 15):
         lengths, gold = pad_heads([heads[index] for index in indices])
         state = system.initial(lengths, single_root=single_root, **options)
-        choices = list(follow_oracle(system, state, gold))
+        choices = [choice for choice, _ in follow_oracle(system, state, gold)]
         yield OracleRun(indices, np.array(choices).reshape(-1, len(indices)), state, gold)

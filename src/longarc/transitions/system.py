@@ -117,6 +117,8 @@ class TransitionSystem(ABC, Generic[S]):
     """True if the system builds projective trees only."""
     has_reduce: bool = False
     has_no_arc: bool = False
+    transition_names: tuple[str, ...] = ()
+    """The papers' names of the transitions, by choice, unless `names` is overridden."""
 
     @abstractmethod
     def initial(self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True) -> S:
@@ -156,9 +158,9 @@ class TransitionSystem(ABC, Generic[S]):
     def complete(self, state: S, scores: ScoreTable) -> None:
         """Attach the words that a finished search left headless so that every sentence is a tree."""
 
-    @abstractmethod
     def names(self, state: S, choice: Ints) -> list[str]:
         """Return the papers' names of the choices in this state, such as `Right-Arc_2`."""
+        return [self.transition_names[index] for index in choice]
 
     def positions(self, state: S) -> ScoreTable:
         """Number the scores of a sentence from 0: arcs by head and dependent, then Shift, Reduce and No-Arc.
