@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -75,7 +74,7 @@ def shift_first(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_new_system_works_in_every_command(shift_first: str, treebank: Path) -> None:
     plot = treebank.parent / "plot.svg"
     assert shift_first in invoke_successfully("stats", treebank, "--plot", plot).output
-    assert shift_first in "".join(ElementTree.parse(plot).getroot().itertext())
+    assert shift_first in plot.read_text()  # matplotlib names the text that it draws
     first = invoke_successfully("oracle", treebank, "--system", shift_first).output.split("\n\n")[0].split()
     assert first[: first.index("Left-Arc")].count("Shift") == first.count("Shift")
     model = train(treebank, "--system", shift_first)
@@ -198,7 +197,7 @@ def test_a_new_column_is_trained_scored_written_and_given_to_spacy(
         for word in sentence.words:
             word[LEMMA] = word[FORM].upper() if word[FORM] == "the" else word[FORM]
     longarc.write(treebank, sentences)
-    model = train(treebank, "--set=columns=['upos', 'lemma']", "--epochs=12")
+    model = train(treebank, "--set=columns=['upos', 'lemma']", "--epochs=40", "--set=learning_rate=0.01")
     parser = longarc.load(model, threads=1)
     assert parser.card["scores"]["dev_lemma"] > 90
     parsed = parser.parse(["the", "dog", "sees", "the", "cat", "."])

@@ -1,0 +1,47 @@
+"""The Markdown pages: links lead somewhere, Python examples run, and the README has the two commands that CI uses."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.paths import ROOT
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+LINK = re.compile(r"\]\((?!https?:)([^)\s]*)\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub forms them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings_of_the_repository(page: Path) -> None:
+    for link in LINK.findall(page.read_text("utf-8")):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.is_relative_to(ROOT) and target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_the_readme_has_two_commands_to_run_and_the_second_runs_the_tests() -> None:
+    commands = re.findall(r"^```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert len(commands) == 2
+    assert "pytest" in commands[1]
+
+
+@pytest.mark.slow
+def test_the_python_examples_run(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.DOTALL)
+    for example in examples:
+        run = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, cwd=tmp_path)
+        assert run.returncode == 0, run.stderr
+    assert (tmp_path / "copy.conllu").read_bytes() == (ROOT / "examples" / "nonprojective.conllu").read_bytes()
