@@ -1,4 +1,4 @@
-"""The six transition systems once more, for one sentence, with Python lists, straight from the literature.
+"""The transition systems once more, for one sentence, with Python lists, straight from the literature.
 
 They share nothing with longarc's definitions, which work on batches of arrays, and are there to be compared with them.
 Node 0 is the artificial root. With `single_root` it takes one child only, which the literature leaves open; each class
@@ -24,7 +24,7 @@ class Move(NamedTuple):
 
     @property
     def is_arc(self) -> bool:
-        return self.kind in ("Left-Arc", "Right-Arc")
+        return self.kind in ("Left-Arc", "Right-Arc", "Attach")
 
 
 class PlainSystem(ABC):
@@ -147,6 +147,70 @@ class PlainNLCovington(PlainCovington):
             return []
         j = self.buffer[0]
         return [Move("Shift", j, j), *(arc for i in self.lambda1 for arc in self.arcs_between(i, j))]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Word by word: Fernández-González & Gómez-Rodríguez 2019, and the maximum spanning tree.
+
+
+class PlainPointer(PlainSystem):
+    """Each word takes a head that closes no cycle. One root: its second child is not legal."""
+
+    name = "pointer"
+
+    def moves(self) -> list[Move]:
+        if not self.buffer:
+            return []
+        word = self.buffer[0]
+        return [Move("Attach", head, word) for head in range(self.words + 1) if self.may_link(head, word)]
+
+    def take(self, move: Move) -> None:
+        self.heads[self.buffer.pop(0)] = move.first
+
+    def lists(self) -> dict[str, list[int]]:
+        return {"Attached": list(range(1, self.words - len(self.buffer) + 1)), "Buffer": self.buffer}
+
+    def complete(self, score: Callable[[Move], float]) -> None:
+        pass
+
+
+class PlainMst(PlainPointer):
+    """Each word takes any head; the best of all trees, found by branch and bound, replaces heads that are no tree."""
+
+    name = "mst"
+
+    def moves(self) -> list[Move]:
+        word = self.buffer[0] if self.buffer else 0
+        return [Move("Attach", head, word) for head in range(self.words + 1) if head != word] if word else []
+
+    def complete(self, score: Callable[[Move], float]) -> None:
+        words = range(1, self.words + 1)
+        arcs = {
+            word: sorted(((score(Move("Attach", h, word)), h) for h in range(self.words + 1) if h != word), reverse=True)
+            for word in words
+        }
+        bounds = [sum(arcs[word][0][0] for word in words[done:]) for done in range(self.words + 1)]
+        best = float("-inf")
+        found = self.heads
+        self.heads = [HEADLESS] * (self.words + 1)
+
+        def search(word: int, total: float) -> None:
+            nonlocal best, found
+            if word > self.words:
+                if total > best:
+                    best, found = total, self.heads.copy()
+                return
+            for value, head in arcs[word]:
+                if total + value + bounds[word] <= best:
+                    return
+                if self.may_link(head, word):
+                    self.heads[word] = head
+                    search(word + 1, total + value)
+                    self.heads[word] = HEADLESS
+
+        if self.words:
+            search(1, 0.0)
+        self.heads = found
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -281,6 +345,8 @@ PLAIN_SYSTEMS: dict[str, type[PlainSystem]] = {
     for system in (
         PlainCovington,
         PlainNLCovington,
+        PlainPointer,
+        PlainMst,
         PlainArcSwift,
         PlainArcEager,
         PlainArcStandard,

@@ -31,4 +31,5 @@ def score_table(name: str, flat: NDArray[Any]) -> ScoreTable:
 
 def longest(name: str, words: int) -> int:
     """The largest number of transitions that a sentence of so many words can take."""
-    return words + words * (words + 1) // 2 if name == "covington" else 2 * words
+    lengths = {"covington": words + words * (words + 1) // 2, "pointer": words, "mst": words}
+    return lengths.get(name, 2 * words)

@@ -86,7 +86,7 @@ def moves_by_effect(system: TransitionSystem[Any], state: State) -> list[dict[Mo
             kind = names[row].partition("_")[0]
             changed = np.flatnonzero(after.heads[row] != state.heads[row]).tolist()
             lists = state.lists(row)
-            if kind in ("Left-Arc", "Right-Arc"):
+            if kind in ("Left-Arc", "Right-Arc", "Attach"):
                 (dependent,) = changed
                 move = Move(kind, int(after.heads[row, dependent]), dependent)
             else:

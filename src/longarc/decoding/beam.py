@@ -53,7 +53,8 @@ def parse_with_beam(
         best = np.lexsort((np.arange(len(worth)), -worth, state.sentence))
         best = best[np.searchsorted(state.sentence[best], np.arange(count))]
         state, probabilities = state.take(best), probabilities[best]
-    system.complete(state, scores)
+    changes = system.complete(state, scores)
+    probabilities[changes.rows, changes.dependents] = np.nan
     return Parses(state.heads, probabilities)
 
 

@@ -86,5 +86,7 @@ def parse_greedily(
         changes = system.apply(state, choice)
         probabilities[changes.removed_rows, changes.removed_dependents] = np.nan
         probabilities[changes.rows, changes.dependents] = np.exp(gains[changes.rows])
-    system.complete(state, scores)
+    changes = system.complete(state, scores)
+    if probabilities is not None:
+        probabilities[changes.rows, changes.dependents] = np.nan
     return Parses(state.heads, probabilities)

@@ -63,7 +63,7 @@ class Derivation:
     """The lists before the first step"""
     steps: tuple[Step, ...]
     attached: tuple[Arc, ...]
-    """The arcs of words that no transition attached"""
+    """The arcs that were added after the last transition, to make a tree"""
 
 
 def model_steps(parser: Parser, sentence: Sentence) -> Derivation:
@@ -90,11 +90,10 @@ def model_steps(parser: Parser, sentence: Sentence) -> Derivation:
             lists.append(after)
         steps.append(Step(choices[0], tuple(choices[1:]), lists[0]))
         system.apply(state, ranked[:1])
-    heads = state.heads[0].copy()
-    system.complete(state, scored.best)
-    late = np.flatnonzero(state.heads[0] != heads).tolist()
-    attached = [_arc(int(state.heads[0, dependent]), dependent, scored.relations) for dependent in late]
-    return Derivation(system.name, initial, tuple(steps), tuple(attached))
+    changes = system.complete(state, scored.best)
+    late = zip(changes.heads.tolist(), changes.dependents.tolist(), strict=True)
+    attached = tuple(_arc(head, dependent, scored.relations) for head, dependent in late)
+    return Derivation(system.name, initial, tuple(steps), attached)
 
 
 def oracle_steps(sentence: Sentence, system: str, **options: Any) -> Derivation:

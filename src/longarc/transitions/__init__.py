@@ -10,11 +10,23 @@ from longarc.transitions.arc_hybrid import ArcHybrid
 from longarc.transitions.arc_standard import ArcStandard
 from longarc.transitions.arc_swift import ArcSwift
 from longarc.transitions.covington import Covington
+from longarc.transitions.mst import Mst
 from longarc.transitions.nl_covington import NLCovington
+from longarc.transitions.pointer import Pointer
 from longarc.transitions.system import TransitionSystem
 
 SYSTEMS: dict[str, TransitionSystem[Any]] = {
-    system.name: system for system in (Covington(), NLCovington(), ArcSwift(), ArcEager(), ArcStandard(), ArcHybrid())
+    system.name: system
+    for system in (
+        Covington(),
+        NLCovington(),
+        Pointer(),
+        Mst(),
+        ArcSwift(),
+        ArcEager(),
+        ArcStandard(),
+        ArcHybrid(),
+    )
 }
 
 

@@ -13,7 +13,6 @@ from longarc.transitions.covington_state import (
     CovingtonFamily,
     CovingtonState,
     legal_arcs,
-    link,
     next_gold_partner,
     shift,
 )
@@ -54,7 +53,7 @@ class Covington(CovingtonFamily):
         i, j = state.left[rows], state.front[rows]
         is_left = choice[rows] == LEFT_ARC
         state.left[choice >= NO_ARC] -= 1
-        return link(state, rows, np.where(is_left, j, i), np.where(is_left, i, j))
+        return state.add_arcs(rows, np.where(is_left, j, i), np.where(is_left, i, j))
 
     def preferred(self, state: CovingtonState, gold: Ints) -> Ints:
         """Take the arc between i and j if it is gold; No-Arc while a gold arc is pending further left; else Shift."""

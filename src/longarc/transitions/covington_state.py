@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.sentence import NO_HEAD
-from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, State, TransitionSystem
+from longarc.transitions.forest import ForestState
+from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, TransitionSystem
 
 
-class CovingtonState(State):
+class CovingtonState(ForestState):
     """A batch of configurations."""
 
     def __init__(self, lengths: NDArray[np.integer[Any]], single_root: bool, with_root: bool) -> None:
@@ -23,11 +24,6 @@ class CovingtonState(State):
         """The first word of λ1: the root, or word 1 where the root is left out as in the paper's figures."""
         self.left: Ints = np.zeros(len(self.lengths), dtype=np.int64)
         """[batch] last word of λ1, i in the paper; `first` − 1 when λ1 is empty"""
-        self.headless: Mask = np.tile(self.nodes > 0, (len(self.lengths), 1))
-        """[batch, N] True for words without a head"""
-        self.tree: Ints = np.tile(self.nodes, (len(self.lengths), 1))
-        """[batch, N] the root of each word's partial tree. For a headless word d, the arc h→d closes a cycle if and
-        only if d is the root of h's partial tree."""
 
     def lists(self, row: int) -> dict[str, list[int]]:
         return {
@@ -51,8 +47,9 @@ class CovingtonFamily(TransitionSystem[CovingtonState]):
     def finished(self, state: CovingtonState) -> Mask:
         return ~state.buffer_left
 
-    def complete(self, state: CovingtonState, scores: ScoreTable) -> None:
+    def complete(self, state: CovingtonState, scores: ScoreTable) -> ArcChanges:
         """Attach each headless word to the best-scored head that closes no cycle; node 0 first gets its one child."""
+        changes = []
         is_word = (state.nodes > 0) & (state.nodes <= state.lengths[:, None])
         for row in np.flatnonzero(((state.heads == NO_HEAD) & is_word).any(axis=1)):
             length = int(state.lengths[row])
@@ -62,6 +59,7 @@ class CovingtonFamily(TransitionSystem[CovingtonState]):
                 best = headless.pop(int(np.argmax(arcs[0, headless])))
                 heads[best] = 0
                 tree[tree == best] = 0
+                changes.append((int(row), 0, best))
             first = 1 if state.single_root else 0
             for word in headless:
                 candidates = np.flatnonzero(tree[: length + 1] != word)
@@ -69,6 +67,8 @@ class CovingtonFamily(TransitionSystem[CovingtonState]):
                 head = int(candidates[np.argmax(arcs[candidates, word])])
                 heads[word] = head
                 tree[tree == word] = tree[head]
+                changes.append((int(row), head, word))
+        return ArcChanges.of(changes)
 
 
 def legal_arcs(state: CovingtonState, x: Ints, headless_x: Mask, tree_of_x: Ints) -> tuple[Mask, Mask]:
@@ -84,15 +84,6 @@ def legal_arcs(state: CovingtonState, x: Ints, headless_x: Mask, tree_of_x: Ints
     right = (x <= last) & (tree_of_x != focus[:, None])
     right &= x >= np.maximum(state.root_taken, state.first)[:, None]
     return left, right
-
-
-def link(state: CovingtonState, rows: Ints, heads: Ints, dependents: Ints) -> ArcChanges:
-    """Add one arc in each of the sentences `rows` and join the two partial trees."""
-    tree = state.tree[rows]
-    joined = tree[np.arange(len(rows)), heads][:, None]
-    state.tree[rows] = np.where(tree == dependents[:, None], joined, tree)
-    state.headless[rows, dependents] = False
-    return state.add_arcs(rows, heads, dependents)
 
 
 def shift(state: CovingtonState, rows: Ints) -> None:

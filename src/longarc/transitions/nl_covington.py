@@ -15,7 +15,6 @@ from longarc.transitions.covington_state import (
     CovingtonFamily,
     CovingtonState,
     legal_arcs,
-    link,
     next_gold_partner,
     shift,
 )
@@ -46,7 +45,7 @@ class NLCovington(CovingtonFamily):
         is_left = choice[rows] <= n
         focus = state.front[rows]
         state.left[rows] = partner - 1
-        return link(state, rows, np.where(is_left, focus, partner), np.where(is_left, partner, focus))
+        return state.add_arcs(rows, np.where(is_left, focus, partner), np.where(is_left, partner, focus))
 
     def preferred(self, state: CovingtonState, gold: Ints) -> Ints:
         """Take the shortest pending gold arc that involves j, else Shift; there is no spurious ambiguity."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.sentence import NO_HEAD
-from longarc.transitions.system import Ints, Mask, ScoreTable, State, TransitionSystem
+from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, State, TransitionSystem
 
 
 class StackState(State):
@@ -55,9 +55,11 @@ class StackSystem(TransitionSystem[StackState]):
     def initial(self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True) -> StackState:
         return StackState(lengths, single_root)
 
-    def complete(self, state: StackState, scores: ScoreTable) -> None:
+    def complete(self, state: StackState, scores: ScoreTable) -> ArcChanges:
         """Attach each headless word on the stack to the word below it: projective, and never a second root."""
         above = (state.nodes > 0) & (state.nodes < state.size[:, None])
         headless = above & (np.take_along_axis(state.heads, state.stack, axis=1) == NO_HEAD)
         rows, positions = np.nonzero(headless)
-        state.heads[rows, state.stack[rows, positions]] = state.stack[rows, positions - 1]
+        dependents, heads = state.stack[rows, positions], state.stack[rows, positions - 1]
+        state.heads[rows, dependents] = heads
+        return ArcChanges(rows, heads, dependents)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -39,14 +40,23 @@ class ScoreTable:
     """[batch, N, N] by left and right focus word"""
 
 
+NOTHING: Ints = np.zeros(0, dtype=np.int64)
+
+
 class ArcChanges(NamedTuple):
-    """The arcs that one step added, at most one per sentence, and the arcs that it removed."""
+    """The arcs that a step added and removed; a transition adds at most one per sentence."""
 
     rows: Ints
     heads: Ints
     dependents: Ints
-    removed_rows: Ints = np.zeros(0, dtype=np.int64)
-    removed_dependents: Ints = np.zeros(0, dtype=np.int64)
+    removed_rows: Ints = NOTHING
+    removed_dependents: Ints = NOTHING
+
+    @classmethod
+    def of(cls, arcs: Sequence[tuple[int, int, int]]) -> ArcChanges:
+        """Return added arcs from triples of row, head and dependent."""
+        rows, heads, dependents = np.array(arcs, dtype=np.int64).reshape(-1, 3).T
+        return cls(rows, heads, dependents)
 
 
 StateType = TypeVar("StateType", bound="State")
@@ -155,8 +165,8 @@ class TransitionSystem(ABC, Generic[S]):
         return np.where((choice >= 0) & ~is_legal, legal.argmax(axis=1), choice)
 
     @abstractmethod
-    def complete(self, state: S, scores: ScoreTable) -> None:
-        """Attach the words that a finished search left headless so that every sentence is a tree."""
+    def complete(self, state: S, scores: ScoreTable) -> ArcChanges:
+        """Make a tree of every sentence after the search, such as by attaching headless words; return the new arcs."""
 
     def names(self, state: S, choice: Ints) -> list[str]:
         """Return the papers' names of the choices in this state, such as `Right-Arc_2`."""

@@ -5,6 +5,8 @@ Heads are arrays [n + 1]: `heads[d]` is the head of node d, and `heads[0]` is NO
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +17,7 @@ Heads = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
 
-def find_cycle(heads: Heads) -> list[int]:
+def find_cycle(heads: NDArray[np.integer[Any]]) -> list[int]:
     """Return the nodes of one cycle, each followed by its head, or [] if there is none."""
     visited_from = [0] * len(heads)  # the word whose walk to the root first passed the node; 0 if none did yet
     pointers = heads.tolist()
@@ -37,7 +39,7 @@ def describe_cycle(cycle: list[int]) -> str:
     return "the heads form a cycle: " + " → ".join(map(str, [*cycle, cycle[0]]))
 
 
-def root_children(heads: Heads) -> int:
+def root_children(heads: NDArray[np.integer[Any]]) -> int:
     """Return the number of words attached to the artificial root."""
     return int((heads[1:] == 0).sum())
 

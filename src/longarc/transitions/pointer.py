@@ -1,0 +1,62 @@
+"""Left-to-right attachment with pointers (Fernández-González & Gómez-Rodríguez, NAACL 2019): each word in turn takes
+its head among all nodes of the sentence, as long as the arc closes no cycle. A tree over n words takes n transitions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from longarc.transitions.forest import ForestState
+from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, TransitionSystem
+
+
+class PointerState(ForestState):
+    """A batch of configurations; the words before `front` have heads."""
+
+    def lists(self, row: int) -> dict[str, list[int]]:
+        return {
+            "Attached": list(range(1, self.front[row])),
+            "Buffer": list(range(self.front[row], self.lengths[row] + 1)),
+        }
+
+
+class Pointer(TransitionSystem[PointerState]):
+    """Choices: x attaches the first word of the buffer to node x."""
+
+    name = "pointer"
+    projective = False
+
+    def initial(self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True) -> PointerState:
+        return PointerState(lengths, single_root)
+
+    def legal(self, state: PointerState) -> Mask:
+        last = np.where(state.buffer_left, state.lengths, -1)[:, None]
+        legal = (state.nodes <= last) & (state.tree != state.focus[:, None])
+        legal[:, 0] &= ~state.root_taken
+        return np.asarray(legal)
+
+    def gather(self, state: PointerState, table: ScoreTable) -> NDArray[Any]:
+        return np.asarray(table.arcs[state.sentence, :, state.focus])
+
+    def apply(self, state: PointerState, choice: Ints) -> ArcChanges:
+        rows = np.flatnonzero(choice >= 0)
+        changes = state.add_arcs(rows, choice[rows], state.front[rows])
+        state.front[rows] += 1
+        return changes
+
+    def finished(self, state: PointerState) -> Mask:
+        return ~state.buffer_left
+
+    def preferred(self, state: PointerState, gold: Ints) -> Ints:
+        """Attach the word to its gold head."""
+        return np.where(state.buffer_left, gold[state.rows, state.focus], -1)
+
+    def complete(self, state: PointerState, scores: ScoreTable) -> ArcChanges:
+        """Do nothing: every word has a head."""
+        return ArcChanges.of([])
+
+    def names(self, state: PointerState, choice: Ints) -> list[str]:
+        return [f"Attach_{head}" for head in choice]
