@@ -56,6 +56,16 @@ def test_tables_say_how_punctuation_and_labels_were_treated(tmp_path: Path, monk
     assert ["NOUN", "NOUN", "VERB", "1"] in cells
 
 
+def test_columns_that_equal_gold_are_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    gold, system = write(tmp_path, gold=HEARING, system=HEARING.replace("\t2\tnmod", "\t4\tnmod"))
+    shown = longarc("evaluate", gold, system).stdout.decode()
+    assert "UPOS *" in shown and "MLAS *" in shown and "UAS *" not in shown
+    assert "copied from the gold file rather than predicted?" in shown
+    assert json.loads(longarc("evaluate", gold, system, "--json").stdout)["columns_equal_to_gold"] == ["upos"]
+    assert "*" not in longarc("evaluate", gold, gold).stdout.decode(), "a file may be all right"
+
+
 def test_unseen_words_are_told_from_seen_ones(tmp_path: Path) -> None:
     gold, system = write(tmp_path, gold=HEARING, system=HEARING.replace("\t2\tnmod", "\t4\tnmod"))
     known = table("the/X/0/root", "hearing/X/1/obj", "hearing/X/1/obj")

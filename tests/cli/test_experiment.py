@@ -17,10 +17,12 @@ from typing import Any
 import pytest
 from typer.testing import Result as Outcome
 
+from longarc.data.conll import read_all
+from longarc.data.sentence import LEMMA
 from longarc.errors import LongarcError
 from longarc.experiment import runner
 from longarc.experiment.plan import read_plan
-from longarc.experiment.results import changes, identity
+from longarc.experiment.results import changes, identity, unpack_mask
 from longarc.experiment.tables import difference
 from longarc.training.trainer import Interrupted
 from tests.helpers.command import LONGARC, invoke
@@ -138,7 +140,15 @@ def test_the_scores_are_those_of_evaluate(whole: Path) -> None:
         arguments = ["evaluate", str(whole / "data" / "test.conllu"), str(parsed), "--json"]
         done = invoke([*arguments, "--punctuation", punctuation], catch_exceptions=False)
         scores = json.loads(done.output)["scores"]
-        assert line["scores"] == pytest.approx(scores, abs=1e-4)
+        assert line["scores"] == pytest.approx({name: scores[name] for name in line["scores"]}, abs=1e-4)
+        assert "upos" in line["scores"], "predicted"
+        assert not {"xpos", "features", "lemmas", "mlas", "blex"} & line["scores"].keys(), "not predicted"
+        for sentence in read_all(parsed):
+            assert {word[LEMMA] for word in sentence.words} == {"_"}, "nothing gold reaches a prediction"
+        words = line["test"]["counted_words"]
+        for measure, digits in line["right_words"].items():
+            right = int(unpack_mask(digits, words).sum())
+            assert right == sum(line["sentence_counts"][measure]), "the same words, one by one"
 
 
 def test_a_finished_experiment_is_not_repeated(copied: Path, trained: list[str]) -> None:

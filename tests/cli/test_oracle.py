@@ -51,6 +51,8 @@ def move_named(system: PlainSystem, transition: str) -> Move:
     """The legal move that a transition's name means."""
     kind, _, k = transition.partition("_")
     lists = system.lists()
+    if kind == "Attach":
+        return Move(kind, int(k), lists["Buffer"][0])
     words = (lists["λ1"] if "λ1" in lists else lists["Stack"])[::-1]
     found = []
     for move in system.moves():

@@ -12,7 +12,15 @@ import pytest
 
 from longarc.evaluation import significance
 from longarc.evaluation.measures import MEASURES
-from longarc.evaluation.significance import Comparison, bootstrap_weights, coin_weights, compare, f1
+from longarc.evaluation.significance import (
+    Comparison,
+    authors_test,
+    bootstrap_weights,
+    coin_weights,
+    compare,
+    compare_seeds,
+    f1,
+)
 from longarc.transitions.system import Ints
 
 
@@ -157,3 +165,41 @@ def test_two_thousand_sentences_take_less_than_five_seconds() -> None:
     start = time.process_time()
     compare(counts, samples=10_000)
     assert time.process_time() - start < 5
+
+
+def test_with_one_seed_the_seeded_test_is_a_two_sided_bootstrap_of_sentences() -> None:
+    rng = np.random.default_rng(5)
+    words = rng.integers(5, 15, size=80)
+    first, second = (rng.binomial(words, chance)[None, :, None] for chance in (0.70, 0.74))
+    test = compare_seeds(first, second, words, samples=4000)
+    expected = 0
+    draw = np.random.default_rng(6)
+    for _ in range(4000):
+        chosen = draw.integers(80, size=80)
+        expected += second[0, chosen, 0].sum() <= first[0, chosen, 0].sum()
+    assert test.p[0] == pytest.approx(2 * expected / 4000, abs=0.03)
+    assert test.first[0] == pytest.approx(100 * first.sum() / words.sum())
+
+
+def test_seeds_that_vary_make_a_difference_less_certain() -> None:
+    words = np.full(200, 10)
+    steady = np.full((3, 200, 1), 7)
+    better = steady + 1 * (np.arange(200) % 4 == 0)[None, :, None]
+    varying = better.copy()
+    varying[0] += 1
+    varying[1] -= 1
+    assert compare_seeds(steady, better, words, samples=2000).p[0] < 0.01
+    assert compare_seeds(steady, varying, words, samples=2000).p[0] > 0.05
+    same = compare_seeds(steady, steady, words, samples=100)
+    assert same.p[0] == 1 and same.equal[0]
+
+
+def test_the_authors_test_draws_words_and_is_one_sided() -> None:
+    rng = np.random.default_rng(7)
+    first, second = rng.random((3, 300)) < 0.7, rng.random((3, 300)) < 0.75
+    difference = second.mean(axis=0) - first.mean(axis=0)
+    draw = np.random.default_rng(8)
+    sums = np.array([difference[draw.integers(300, size=300)].sum() for _ in range(4000)])
+    share = (sums <= 1e-9).mean() if difference.sum() > 0 else (sums >= -1e-9).mean()
+    assert authors_test(first, second, samples=4000) == pytest.approx(share, abs=0.03)
+    assert authors_test(first, first, samples=10) == 1

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from statistics import mean
 
+import msgspec
 import pytest
 
 from longarc.evaluation.breakdown import Row
-from longarc.experiment.summary import pair, summed_rows
+from longarc.experiment.summary import mixed_commits, pair, summed_rows
 from longarc.experiment.tables import spread_table
 from tests.helpers.made_up_results import result, row_of, setting
 
@@ -38,3 +39,9 @@ def test_rows_of_several_seeds_are_added_up_by_their_names() -> None:
         Row("left 1", 10, 5, 4, 11, 6, 5),
         Row("right 2", 0, 0, 0, 1, 0, 0),
     ]
+
+
+def test_runs_of_different_commits_are_named() -> None:
+    runs = [msgspec.structs.replace(result("mst", [5], [5], seed), commit=f"c{seed}") for seed in (1, 2)]
+    assert mixed_commits([setting(mst=runs)]) == ["made up, mst: c1, c2"]
+    assert mixed_commits([setting(mst=runs[:1])]) == []

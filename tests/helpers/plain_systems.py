@@ -186,7 +186,9 @@ class PlainMst(PlainPointer):
     def complete(self, score: Callable[[Move], float]) -> None:
         words = range(1, self.words + 1)
         arcs = {
-            word: sorted(((score(Move("Attach", h, word)), h) for h in range(self.words + 1) if h != word), reverse=True)
+            word: sorted(
+                ((score(Move("Attach", h, word)), h) for h in range(self.words + 1) if h != word), reverse=True
+            )
             for word in words
         }
         bounds = [sum(arcs[word][0][0] for word in words[done:]) for done in range(self.words + 1)]

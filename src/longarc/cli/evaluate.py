@@ -141,6 +141,7 @@ def conventions_in_words(conventions: Conventions) -> str:
 
 def _as_dict(judgement: Judgement, scores: dict[str, Score], encoding: str) -> dict[str, Any]:
     from longarc.evaluation.corpus import cyclic_sentences
+    from longarc.evaluation.measures import columns_equal_to_gold
 
     conventions = judgement.conventions
     return {
@@ -158,6 +159,7 @@ def _as_dict(judgement: Judgement, scores: dict[str, Score], encoding: str) -> d
             "counted": int(judgement.gold_counted.sum()),
         },
         "cyclic_system_sentences": cyclic_sentences(judgement.system),
+        "columns_equal_to_gold": sorted(columns_equal_to_gold(judgement)),
         "scores": {name: score.f1 for name, score in scores.items()},
         "details": {
             name: {
@@ -180,8 +182,9 @@ def _print_scores(judgement: Judgement, scores: dict[str, Score]) -> None:
     from rich.table import Column, Table
 
     from longarc.evaluation.corpus import cyclic_sentences
-    from longarc.evaluation.measures import MEASURES, TOKENISATION
+    from longarc.evaluation.measures import MEASURES, TOKENISATION, columns_equal_to_gold
 
+    copied = columns_equal_to_gold(judgement)
     console = Console(highlight=False)
     console.print(escape(f"{judgement.system.name} against {judgement.gold.name}"), soft_wrap=True)
     console.print(escape(conventions_in_words(judgement.conventions)), soft_wrap=True)
@@ -198,8 +201,13 @@ def _print_scores(judgement: Judgement, scores: dict[str, Score]) -> None:
         accuracy = [f"{score.aligned_accuracy:.2f}" if name not in TOKENISATION else ""] if realigned else []
         shares = [f"{share:.2f}" for share in (score.precision, score.recall, score.f1)]
         counts = [f"{number:,}" for number in (score.correct, score.gold, score.system)]
-        table.add_row(MEASURES[name].title, *shares, *accuracy, *counts)
+        is_copied = not copied.isdisjoint(MEASURES[name].columns)
+        table.add_row(MEASURES[name].title + (" *" if is_copied else ""), *shares, *accuracy, *counts)
     console.print(table)
+    if copied:
+        names = ", ".join(sorted(copied)).upper()
+        text = f"* {names} equal gold in every word: copied from the gold file rather than predicted?"
+        console.print(text, soft_wrap=True)
     if cycles := cyclic_sentences(judgement.system):
         console.print(f"{cycles:,} sentences of the system are not trees: their heads form cycles", soft_wrap=True)
 

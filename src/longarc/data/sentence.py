@@ -137,6 +137,14 @@ class Sentence:
             line=self.line,
         )
 
+    def without_annotation(self) -> Sentence:
+        """Return a copy whose words keep only ID, FORM and, in CoNLL-U, MISC."""
+        copy = self.copy()
+        last = MISC if self.format == "conllx" else DEPS
+        for word in copy.words:
+            word[LEMMA : last + 1] = "_" * (last + 1 - LEMMA)
+        return copy
+
     def to_conll(self) -> str:
         """Return the text of the sentence in a file, including the blank line after it."""
         return self.lead + self.newline.join(["\t".join(row) for row in self.rows]) + self.trail

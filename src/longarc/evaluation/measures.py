@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.data.sentence import LEMMA, UPOS, XPOS, Sentence
+from longarc.data.sentence import FEATS, LEMMA, UPOS, XPOS, Sentence
 from longarc.evaluation.alignment import UNALIGNED, Alignment, Units, align
 from longarc.evaluation.conventions import (
     CONTENT_RELATIONS,
@@ -240,23 +240,33 @@ class Measure:
     """Return [gold sentences, 4]: the counts of every gold sentence."""
     needs_ud: bool = False
     """Whether the measure is only defined for the relations of Universal Dependencies."""
+    columns: tuple[str, ...] = ()
+    """The names (see data.columns) of the columns that it compares besides HEAD and DEPREL."""
 
 
 MEASURES: dict[str, Measure] = {
     "tokens": Measure("tokens", lambda j: _count_units(j, j.alignment.tokens)),
     "sentences": Measure("sentences", lambda j: _count_units(j, j.alignment.sentences)),
     "words": Measure("words", lambda j: count_words(j, j.aligned)),
-    "upos": Measure("UPOS", lambda j: count_words(j, j.right_upos)),
-    "xpos": Measure("XPOS", lambda j: count_words(j, j.right_xpos)),
-    "features": Measure("features", lambda j: count_words(j, j.right_features)),
-    "all_tags": Measure("all tags", lambda j: count_words(j, j.right_upos & j.right_xpos & j.right_features)),
-    "lemmas": Measure("lemmas", lambda j: count_words(j, j.right_lemma)),
+    "upos": Measure("UPOS", lambda j: count_words(j, j.right_upos), columns=("upos",)),
+    "xpos": Measure("XPOS", lambda j: count_words(j, j.right_xpos), columns=("xpos",)),
+    "features": Measure("features", lambda j: count_words(j, j.right_features), columns=("feats",)),
+    "all_tags": Measure(
+        "all tags",
+        lambda j: count_words(j, j.right_upos & j.right_xpos & j.right_features),
+        columns=("upos", "xpos", "feats"),
+    ),
+    "lemmas": Measure("lemmas", lambda j: count_words(j, j.right_lemma), columns=("lemma",)),
     "uas": Measure("UAS", lambda j: count_attachments(j, j.right_head)),
     "las": Measure("LAS", lambda j: count_attachments(j, j.right_arc)),
     "label_accuracy": Measure("label accuracy", lambda j: count_attachments(j, j.right_relation)),
     "clas": Measure("CLAS", lambda j: _count_content_words(j, j.right_arc), needs_ud=True),
-    "mlas": Measure("MLAS", lambda j: _count_content_words(j, j.right_morphology), needs_ud=True),
-    "blex": Measure("BLEX", lambda j: _count_content_words(j, j.right_arc & j.right_lemma), needs_ud=True),
+    "mlas": Measure(
+        "MLAS", lambda j: _count_content_words(j, j.right_morphology), needs_ud=True, columns=("upos", "feats")
+    ),
+    "blex": Measure(
+        "BLEX", lambda j: _count_content_words(j, j.right_arc & j.right_lemma), needs_ud=True, columns=("lemma",)
+    ),
     "root": Measure("roots", _count_roots),
     "complete_unlabelled": Measure("complete, unlabelled", lambda j: _count_complete(j, j.right_head)),
     "complete_labelled": Measure("complete, labelled", lambda j: _count_complete(j, j.right_arc)),
@@ -280,6 +290,19 @@ def total(counts: Ints) -> dict[str, Score]:
 def score_sentences(gold: Sequence[Sentence], parsed: Sequence[Sentence], conventions: Conventions) -> dict[str, Score]:
     """Return the scores of parsed sentences, by the keys of MEASURES."""
     return total(count(judge(Corpus("gold", gold), Corpus("parsed", parsed), conventions)))
+
+
+def columns_equal_to_gold(judgement: Judgement) -> set[str]:
+    """Return the names of columns whose every cell equals gold although heads or relations differ.
+
+    Such a column was probably copied from the gold file, not predicted. A column without any value is not reported.
+    """
+    gold, system = judgement.gold, judgement.system
+    if judgement.right_arc.all() or not judgement.aligned.all() or len(gold) != len(system):
+        return set()
+    indices = {"lemma": LEMMA, "upos": UPOS, "xpos": XPOS, "feats": FEATS}
+    cells = {name: gold.column(index) for name, index in indices.items()}
+    return {name for name, column in cells.items() if set(column) != {"_"} and column == system.column(indices[name])}
 
 
 def meaningful_measures(gold: Corpus, conventions: Conventions) -> list[str]:

@@ -92,6 +92,59 @@ def compare(counts: Ints, samples: int = SAMPLES, seed: int = 0) -> Comparison:
     return Comparison(100 * scores, 100 * _middle(sampled), pairs)
 
 
+@dataclass(frozen=True)
+class SeededTest:
+    """The comparison of two systems that were trained with several seeds. Scores are means over seeds in percent."""
+
+    first: Floats
+    """[measures]"""
+    second: Floats
+    """[measures]"""
+    p: Floats
+    """[measures] two-sided: twice the smaller share of bootstrap samples in which one system is not better. A sample
+    draws sentences, the same for both systems, and seeds, for each system separately. 1 if the systems are equal."""
+
+    @property
+    def equal(self) -> Mask:
+        """[measures] Whether there is no difference."""
+        return np.asarray(np.abs(self.first - self.second) <= 100 * TIE)
+
+
+def compare_seeds(first: Ints, second: Ints, words: Ints, samples: int = SAMPLES, seed: int = 0) -> SeededTest:
+    """Compare two systems by their right words [seeds, sentences, measures] among the words [sentences] of a file."""
+    generator = np.random.default_rng([seed, 2])
+    sentences = len(words)
+    sides = [np.moveaxis(side, 1, 0) for side in (first, second)]
+    table = np.concatenate([words[:, None], *(side.reshape(sentences, -1) for side in sides)], axis=1)
+    sums = resample(table, samples, generator, bootstrap_weights)
+    means = []
+    start = 1
+    for side in sides:
+        _, seeds, measures = side.shape
+        right = sums[:, start : start + seeds * measures].reshape(samples, seeds, measures)
+        weights = bootstrap_weights(generator, samples, seeds) / seeds
+        means.append((right * weights[:, :, None]).sum(axis=1) / np.maximum(sums[:, :1], 1))
+        start += seeds * measures
+    differences = means[1] - means[0]
+    tails = np.minimum((differences <= TIE).mean(axis=0), (differences >= -TIE).mean(axis=0))
+    scores = [100 * side.sum(axis=0).mean(axis=0) / max(int(words.sum()), 1) for side in sides]
+    return SeededTest(scores[0], scores[1], np.minimum(2 * tails, 1.0))
+
+
+def authors_test(first: NDArray[np.bool_], second: NDArray[np.bool_], samples: int = SAMPLES, seed: int = 0) -> float:
+    """Return p of the test in the code of Fernández-González & Gómez-Rodríguez (2018), from right words [seeds, words].
+
+    It averages over seeds for each word, draws words, and is one-sided: the share of samples in which the system that
+    is better on the file is not better.
+    """
+    difference = second.mean(axis=0) - first.mean(axis=0)
+    # The number of times that each distinct difference is drawn is all that matters.
+    values, counts = np.unique(difference, return_counts=True)
+    draws = np.random.default_rng([seed, 3]).multinomial(len(difference), counts / len(difference), size=samples)
+    observed = np.array([difference.mean()])
+    return float(_share_not_better(observed, (draws @ values / len(difference))[:, None])[0])
+
+
 def f1(counts: NDArray[np.integer] | Floats) -> Floats:
     """Return […]: F1 between 0 and 1 from counts […, 3] of correct, gold and system items; 0 if there are none."""
     items = counts[..., 1] + counts[..., 2]

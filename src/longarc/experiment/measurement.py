@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +15,7 @@ from longarc.evaluation.conventions import Conventions
 from longarc.evaluation.corpus import Corpus
 from longarc.evaluation.measures import CORRECT, GOLD, MEASURES, count, judge, meaningful_measures, total
 from longarc.experiment.plan import ExperimentTreebank
+from longarc.experiment.results import pack_mask
 from longarc.runtime.parser import Parser
 from longarc.transitions import SYSTEMS
 from longarc.transitions.static_oracle import run_oracle
@@ -23,12 +25,15 @@ COUNTED_TRANSITIONS = ("covington", "nl-covington")
 
 
 def measure(parser: Parser, treebank: ExperimentTreebank, test: Sequence[Sentence], folder: Path) -> dict[str, Any]:
-    """Parse the test sentences with predicted tags, write them to the folder, and evaluate the file.
+    """Parse the test sentences, without their annotation, write them to the folder, and evaluate the file.
 
-    Return the fields of results.Result that depend on the evaluation.
+    Return the fields of results.Result that depend on the evaluation. Columns that are not predicted have no score.
     """
     target = folder / f"test.parsed.{'conll' if test[0].format == 'conllx' else 'conllu'}"
-    write(target, parser.stream([sentence.copy() for sentence in test]), encoding=treebank.encoding)
+    start = time.perf_counter()
+    parsed_sentences = list(parser.stream([sentence.without_annotation() for sentence in test]))
+    seconds = time.perf_counter() - start
+    write(target, parsed_sentences, encoding=treebank.encoding)
     parsed = read_all(target, encoding=treebank.encoding, format=test[0].format)
     gold = Corpus(str(treebank.test), test)
     conventions = Conventions(treebank.punctuation, "whole" if test[0].format == "conllx" else "universal")
@@ -37,8 +42,13 @@ def measure(parser: Parser, treebank: ExperimentTreebank, test: Sequence[Sentenc
     scores = total(counts)
     tables = break_down(judgement, confusions=0).tables
     uas, las = (list(MEASURES).index(name) for name in ("uas", "las"))
+    names = [
+        name
+        for name in meaningful_measures(gold, conventions)
+        if all(column in parser.columns for column in MEASURES[name].columns)
+    ]
     return {
-        "scores": {name: round(scores[name].f1, 4) for name in meaningful_measures(gold, conventions)},
+        "scores": {name: round(scores[name].f1, 4) for name in names},
         "conventions": {**asdict(conventions), "tags": "predicted"},
         "test": {
             "file": str(treebank.test),
@@ -46,6 +56,7 @@ def measure(parser: Parser, treebank: ExperimentTreebank, test: Sequence[Sentenc
             "words": len(gold),
             "counted_words": scores["las"].gold,
             "transitions_per_sentence": transitions_per_sentence(test),
+            "words_per_second": round(len(gold) / seconds),
         },
         "arc_length": [_row(row) for row in tables["arc_length"]],
         "nonprojective": _nonprojective(tables["projectivity"]),
@@ -53,6 +64,10 @@ def measure(parser: Parser, treebank: ExperimentTreebank, test: Sequence[Sentenc
             "words": counts[:, las, GOLD].tolist(),
             "uas": counts[:, uas, CORRECT].tolist(),
             "las": counts[:, las, CORRECT].tolist(),
+        },
+        "right_words": {
+            "uas": pack_mask(judgement.right_head[judgement.gold_counted]),
+            "las": pack_mask(judgement.right_arc[judgement.gold_counted]),
         },
     }
 

@@ -18,7 +18,7 @@ from longarc.experiment.measurement import transitions_per_sentence
 from longarc.experiment.plan import ExperimentPlan, Run
 from longarc.experiment.report_markdown import bullets, code, escape, heading, picture
 from longarc.experiment.results import Result
-from longarc.experiment.summary import ALPHA, Setting, settings, summed_rows
+from longarc.experiment.summary import ALPHA, Setting, mixed_commits, settings, summed_rows
 from longarc.trees.structure import require_tree
 
 PLOTS = "plots"
@@ -59,6 +59,8 @@ def _overview(plan: ExperimentPlan, results: Mapping[str, Result], measured: Seq
     if outdated := [run for run in plan.runs if run.name in results and not _is_current(run, results[run.name])]:
         blocks += [escape(f"Measured with another configuration than {plan.path.name} has now:")]
         blocks += [bullets(map(str, outdated))]
+    if mixed := mixed_commits(measured):
+        blocks += ["Means over runs of different commits of the code:", bullets(mixed)]
     if others := set(results) - {run.name for run in plan.runs}:
         blocks += [escape(f"Omitted, because they are not in {plan.path.name}: {', '.join(sorted(others))}.")]
     notes = [
@@ -101,7 +103,9 @@ def _conventions(measured: Sequence[Setting]) -> list[str]:
 
 def _comparisons(plan: ExperimentPlan, measured: Sequence[Setting]) -> list[str]:
     blocks: list[str] = []
-    for first, second in (("covington", "nl-covington"), ("arc-swift", "nl-covington")):
+    pairs = [("covington", "nl-covington"), ("arc-swift", "nl-covington")]
+    pairs += [("nl-covington", system) for system in plan.systems if all(system not in known for known in pairs)]
+    for first, second in pairs:
         if not {first, second} <= set(plan.systems):
             continue
         table = tables.comparison_table(measured, first, second, plan.samples)
@@ -109,9 +113,10 @@ def _comparisons(plan: ExperimentPlan, measured: Sequence[Setting]) -> list[str]
             continue
         text = (
             "UAS and LAS in percent, means over the seeds that both systems have. The better system is bold. A star "
-            f"marks a significant difference (α = {ALPHA:g}): p is the share of {plan.samples:,} bootstrap samples of "
-            "the test sentences, with counts summed over seeds, in which the system is not better. In the rows of the "
-            "paper, bold figures and stars are the paper's."
+            f"marks a significant difference (p < {ALPHA:g}, with several seeds): p is two-sided, from {plan.samples:,}"
+            " bootstrap samples of test sentences and seeds. The authors' p is that of the paper's own code: words are "
+            "drawn, seeds are averaged for each word, one-sided. In the rows of the paper, bold figures and stars are "
+            "the paper's."
         )
         title = f"{tables.system_name(first)} against {tables.system_name(second)}"
         blocks += [heading(title), escape(text), str(table)]

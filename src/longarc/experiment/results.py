@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from longarc.configuration import Configuration
 from longarc.data.files import open_output
 from longarc.errors import InputError, LongarcError
 from longarc.experiment.plan import Run
+from longarc.trees.structure import Mask
 
 RESULTS = "results.jsonl"
 RUNS = "runs"
@@ -48,6 +50,20 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds, epochs, learning curve, threads."""
     versions: dict[str, str]
     identity: dict[str, Any]
+    commit: str = ""
+    """The commit of the code that trained and evaluated the model; empty if it was not run from a checkout."""
+    right_words: dict[str, str] = {}
+    """For `uas` and `las`: which of the counted words are right; see `pack_mask`."""
+
+
+def pack_mask(mask: Mask) -> str:
+    """Return a mask as hexadecimal digits, for JSON."""
+    return np.packbits(mask).tobytes().hex()
+
+
+def unpack_mask(digits: str, count: int) -> Mask:
+    """Return the mask of `count` entries that `pack_mask` packed."""
+    return np.unpackbits(np.frombuffer(bytes.fromhex(digits), dtype=np.uint8), count=count).astype(np.bool_)
 
 
 def read_results(out: Path) -> dict[str, Result]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import subprocess
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -144,6 +145,7 @@ def _run(run: Run, splits: Splits, folder: Path, observer: Observer, start: Star
         training=_training(folder, splits, parser.threads),
         versions=versions(),
         identity=values,
+        commit=current_commit(),
         **measure(parser, run.treebank, splits.test, folder),
     )
 
@@ -172,6 +174,15 @@ def _training(folder: Path, splits: Splits, threads: int) -> dict[str, Any]:
         "threads": threads,
         "curve": curve,
     }
+
+
+def current_commit() -> str:
+    """Return the commit of the checkout that this code runs from, marked if files have changed since; else nothing."""
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def versions() -> dict[str, str]:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from longarc.evaluation.breakdown import Row
-from longarc.evaluation.significance import compare
+from longarc.evaluation.significance import authors_test, compare_seeds
 from longarc.experiment.plan import ExperimentPlan, ExperimentTreebank
-from longarc.experiment.results import Result
-from longarc.transitions.system import Ints
+from longarc.experiment.results import Result, unpack_mask
 
 ALPHA = 0.05
 MEASURES = ("uas", "las")
@@ -72,7 +71,9 @@ class Pairing:
     first: dict[str, float]
     second: dict[str, float]
     p: dict[str, float]
-    """One-sided p-values of the paired bootstrap; see evaluation.significance."""
+    """Two-sided p-values of a bootstrap over sentences and seeds; see significance.compare_seeds."""
+    authors_p: dict[str, float]
+    """P-values of the authors' own test; empty if a result does not record which words are right."""
     equal: dict[str, bool]
 
     def is_best(self, measure: str, second: bool) -> bool:
@@ -81,8 +82,9 @@ class Pairing:
         return self.equal[measure] or ahead == second
 
     def is_significant(self, measure: str, second: bool) -> bool:
-        """Return whether a system is significantly better."""
-        return not self.equal[measure] and self.is_best(measure, second) and self.p[measure] < ALPHA
+        """Return whether a system is significantly better; never with one seed, which says nothing about seeds."""
+        is_better = not self.equal[measure] and self.is_best(measure, second)
+        return is_better and len(self.seeds) > 1 and self.p[measure] < ALPHA
 
 
 def pair(first: Sequence[Result], second: Sequence[Result], samples: int) -> Pairing | None:
@@ -94,27 +96,31 @@ def pair(first: Sequence[Result], second: Sequence[Result], samples: int) -> Pai
     words = [result.sentence_counts["words"] for side in sides for result in side]
     if any(other != words[0] for other in words):
         return None
-    counts = np.stack([_summed_counts(side) for side in sides])
-    comparison = compare(counts, samples)
-    (test,) = comparison.pairs
-    scores = [dict(zip(MEASURES, row.tolist(), strict=True)) for row in comparison.scores]
-    return Pairing(
-        seeds=seeds,
-        first=scores[0],
-        second=scores[1],
-        p=dict(zip(MEASURES, test.bootstrap_p.tolist(), strict=True)),
-        equal=dict(zip(MEASURES, test.equal.tolist(), strict=True)),
-    )
+    counts = [
+        np.array([[result.sentence_counts[measure] for measure in MEASURES] for result in side]).transpose(0, 2, 1)
+        for side in sides
+    ]
+    test = compare_seeds(counts[0], counts[1], np.array(words[0]), samples)
+    by_measure = [dict(zip(MEASURES, values.tolist(), strict=True)) for values in (test.first, test.second, test.p)]
+    authors_p = {}
+    if all(result.right_words for side in sides for result in side):
+        for measure in MEASURES:
+            masks = [
+                np.stack([unpack_mask(result.right_words[measure], sum(words[0])) for result in side]) for side in sides
+            ]
+            authors_p[measure] = authors_test(masks[0], masks[1], samples)
+    equal = dict(zip(MEASURES, test.equal.tolist(), strict=True))
+    return Pairing(seeds, by_measure[0], by_measure[1], by_measure[2], authors_p, equal)
 
 
-def _summed_counts(results: Sequence[Result]) -> Ints:
-    """Return counts [sentences, measures, 4] as measures.count does, summed over seeds; the words are the same."""
-    by_measure = []
-    for measure in MEASURES:
-        correct = np.sum([result.sentence_counts[measure] for result in results], axis=0)
-        words = np.sum([result.sentence_counts["words"] for result in results], axis=0)
-        by_measure.append(np.stack([correct, words, words, words], axis=1))
-    return np.stack(by_measure, axis=1).astype(np.int64)
+def mixed_commits(measured: Sequence[Setting]) -> list[str]:
+    """Describe the systems whose runs were made with different commits of the code."""
+    return [
+        f"{setting.label}, {system}: {', '.join(sorted(commits))}"
+        for setting in measured
+        for system, results in setting.results.items()
+        if len(commits := {result.commit or "unknown" for result in results}) > 1
+    ]
 
 
 _COUNTS = [field.name for field in fields(Row) if field.name != "name"]

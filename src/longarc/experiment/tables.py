@@ -80,7 +80,7 @@ def comparison_table(settings: Sequence[Setting], first: str, second: str, sampl
             ours = [mean(result.scores[key] for result in side) if side else None for side in sides for key in MEASURES]
             seeds = " and ".join(dict.fromkeys(_seeds([result.seed for result in side]) for side in sides if side))
             cells = [NOTHING if value is None else score(value) for value in ours]
-            rows.append([setting.label, f"measured, {seeds}", *cells, NOTHING, NOTHING])
+            rows.append([setting.label, f"measured, {seeds}", *cells, *[NOTHING] * 4])
         else:
             ours = [scores[key] for scores in (pairing.first, pairing.second) for key in MEASURES]
             averaged.append([value for value in ours if value is not None])
@@ -91,19 +91,21 @@ def comparison_table(settings: Sequence[Setting], first: str, second: str, sampl
         return None
     if len(averaged) > 1:
         means = [mean(column) for column in zip(*averaged, strict=True)]
-        rows.append(["average", f"of {len(averaged)} above", *_best_of_two(means), "", ""])
+        rows.append(["average", f"of {len(averaged)} above", *_best_of_two(means), *[""] * 4])
     head = [f"{system_name(system)} {measure.upper()}" for system in (first, second) for measure in MEASURES]
-    return Table(["treebank", "", *head, "p UAS", "p LAS"], rows, texts=2)
+    return Table(["treebank", "", *head, "p UAS", "p LAS", "authors' p UAS", "authors' p LAS"], rows, texts=2)
 
 
 def _paired_cells(pairing: Pairing, samples: int) -> TableRow:
-    """Return UAS and LAS of both systems, and their p-values."""
+    """Return UAS and LAS of both systems, and the p-values of both tests."""
     cells: TableRow = [
         Cell(score(means[key]), pairing.is_best(key, is_second), pairing.is_significant(key, is_second))
         for is_second, means in ((False, pairing.first), (True, pairing.second))
         for key in MEASURES
     ]
-    return [*cells, *("equal" if pairing.equal[key] else p_value(pairing.p[key], samples) for key in MEASURES)]
+    cells += ["equal" if pairing.equal[key] else p_value(pairing.p[key], samples) for key in MEASURES]
+    cells += [p_value(pairing.authors_p[key], samples) if pairing.authors_p else NOTHING for key in MEASURES]
+    return cells
 
 
 def _seeds(seeds: Sequence[int]) -> str:
@@ -124,7 +126,7 @@ def _paper_rows(dataset: str, ours: Sequence[float | None], systems: tuple[str, 
         NOTHING if our is None or their is None else difference(our - their)
         for our, their in zip(ours, theirs, strict=True)
     ]
-    return [["", f"the paper, {dataset}", *cells, "", ""], ["", "difference", *differences, "", ""]]
+    return [["", f"the paper, {dataset}", *cells, *[""] * 4], ["", "difference", *differences, *[""] * 4]]
 
 
 def _best_of_two(means: Sequence[float]) -> list[Cell]:
