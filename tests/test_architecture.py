@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +183,7 @@ class CaseLemma(Column):
         labels = [self._label(word[FORM], word[LEMMA]) for word in sentence.words]
         return np.concatenate([[NOT_KNOWN], self.labels.numbers(labels)])
 
-    def decode(self, forms: Sequence[str], labels: NDArray[np.int64]) -> list[str]:
+    def decode(self, forms: Sequence[str], labels: NDArray[np.int64], cells: Mapping[str, list[str]]) -> list[str]:
         names = [self.labels.names[label] for label in labels.tolist()]
         return [form.upper() if name == "upper" else form for form, name in zip(forms, names, strict=True)]
 

@@ -44,8 +44,8 @@ def parse_with_torch(model: TrainedModel, sentence: Sentence) -> tuple[list[int]
     if system.projective:
         lowered, relations = deprojectivize(heads.astype(np.int32), relations, description.scheme)
         heads = lowered.astype(np.int64)
-    columns = {
-        name: column.decode(sentence.forms, output.columns[name][0, 1:].argmax(dim=-1).numpy())
-        for name, column in description.columns.items()
-    }
+    columns: dict[str, list[str]] = {}
+    for name, column in description.columns.items():
+        labels = output.columns[name][0, 1:].argmax(dim=-1).numpy()
+        columns[name] = column.decode(sentence.forms, labels, columns)
     return heads.tolist(), relations, columns

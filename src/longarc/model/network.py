@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from longarc.configuration import Configuration
+from longarc.data.columns import Column
 from longarc.model.biaffine import normal_
 from longarc.model.bilstm import BiLSTM, reversal_of
 from longarc.model.encoder import LENGTHS
@@ -32,26 +33,30 @@ class NetworkOutput:
 
 
 class Tagger(nn.Module):
-    """From the encoder's vectors to the logits of one column and their expected embedding."""
+    """From the encoder's vectors to the logits of one column and, if the parser reads it, their expected embedding."""
 
-    def __init__(self, configuration: Configuration, labels: int) -> None:
+    def __init__(self, configuration: Configuration, column: Column) -> None:
         super().__init__()
-        self.hidden = nn.Linear(configuration.merge_dimensions, configuration.tag_dimensions)
-        self.logits = nn.Linear(configuration.tag_dimensions, labels)
-        self.table = nn.Parameter(normal_(torch.empty(labels, configuration.tag_dimensions), 1.0))
+        labels, merge = len(column.labels), configuration.merge_dimensions
+        width = configuration.tag_dimensions if column.is_input else merge
+        self.hidden = nn.Linear(merge, width)
+        self.logits = nn.Linear(width, labels)
+        self.table = nn.Parameter(normal_(torch.empty(labels, width), 1.0)) if column.is_input else None
         self.dropout = nn.Dropout(configuration.dropout)
 
-    def forward(self, merged: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits [N, batch, labels] and embeddings [N, batch, tag_dimensions]. merged: [N, batch, merge]."""
+    def forward(self, merged: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """Return logits [N, batch, labels] and the expected embedding, if any. merged: [N, batch, merge_dimensions]."""
         logits = self.logits(self.dropout(torch.relu(self.hidden(merged))))
-        return logits, torch.softmax(logits, dim=-1) @ self.table
+        return logits, [] if self.table is None else [torch.softmax(logits, dim=-1) @ self.table]
 
-    def export(self, g: GraphWriter, merged: str, column: str) -> str:
-        """Add the output of best labels; return the expected embedding [N, batch, tag_dimensions]."""
+    def export(self, g: GraphWriter, merged: str, column: str) -> list[str]:
+        """Add the output of best labels; return the expected embedding [N, batch, tag_dimensions], if any."""
         logits = g.linear(g.linear(merged, self.hidden, relu=True), self.logits)
         best = g.add("ArgMax", logits, axis=-1, keepdims=0)
         g.add("Transpose", best, perm=[1, 0], output=g.output(column, INT64, "batch", "nodes"))
-        return g.add("MatMul", g.add("Softmax", logits, axis=-1), g.constant(self.table))
+        if self.table is None:
+            return []
+        return [g.add("MatMul", g.add("Softmax", logits, axis=-1), g.constant(self.table))]
 
 
 class Network(nn.Module):
@@ -64,10 +69,10 @@ class Network(nn.Module):
         self.encoder = ENCODERS[configuration.encoder](configuration, description.features)
         self.tagger_merge = nn.Linear(self.encoder.width, merge)
         self.taggers = nn.ModuleDict(
-            {name: Tagger(configuration, len(column.labels)) for name, column in description.columns.items()}
+            {name: Tagger(configuration, column) for name, column in description.columns.items()}
         )
         width = self.encoder.lexical_width if self.reads_lexical else self.encoder.width
-        width += configuration.tag_dimensions * len(self.taggers)
+        width += configuration.tag_dimensions * sum(column.is_input for column in description.columns.values())
         self.parser_lstm = BiLSTM(width, size, configuration.lstm_layers, configuration.lstm_dropout)
         scorer = FactoredScorer if configuration.relation_dimensions else JointScorer
         self.scorer = scorer(configuration, description)
@@ -89,7 +94,7 @@ class Network(nn.Module):
         for name, tagger in self.taggers.items():
             logits, embeddings = tagger(merged)
             columns[name] = logits.transpose(0, 1)
-            parts.append(embeddings)
+            parts += embeddings
         reversal = reversal_of(arrays[LENGTHS], len(merged))
         return NetworkOutput(self.scorer(self.parser_lstm(torch.cat(parts, dim=-1), reversal)), columns)
 
@@ -105,7 +110,7 @@ class Network(nn.Module):
         parts = [encoded.lexical if self.reads_lexical else encoded.contextual]
         for name, tagger in self.taggers.items():
             assert isinstance(tagger, Tagger)
-            parts.append(tagger.export(g, merged, name))
+            parts += tagger.export(g, merged, name)
         vectors = self.parser_lstm.export(g, g.add("Concat", *parts, axis=-1), LENGTHS)
         self.scorer.export(g, vectors, relation_mask)
         return {

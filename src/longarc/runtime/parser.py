@@ -193,8 +193,11 @@ class Parser:
 
     def _set_columns(self, sentence: Sentence, labels: dict[str, NDArray[np.int64]]) -> None:
         """Fill in the other predicted columns; arrays are indexed by node."""
+        forms = sentence.forms
+        cells: dict[str, list[str]] = {}
         for name, column in self.columns.items():
-            sentence.set_column(column.index, ["", *column.decode(sentence.forms, labels[name][1:])])
+            cells[name] = column.decode(forms, labels[name][1:], cells)
+            sentence.set_column(column.index, ["", *cells[name]])
 
 
 def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

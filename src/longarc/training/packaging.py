@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
@@ -76,6 +76,7 @@ def write_models(
     name = out.resolve().name
     announce("scoring the model")
     model = trained.to_model_file(model_card(name, trained.configuration, scores, origin))
+    model = choose_variants(model, dev)
     dev_scores = score_model(model, dev)
     model.card["scores"] |= _for_card(dev_scores, "dev")
     yield _write(out / f"{name}.longarc", model)
@@ -87,6 +88,19 @@ def write_models(
     if dev:
         small.card["float32_scores"] = _for_card(dev_scores, "dev")
     yield _write(out / f"{name}-int8.longarc", small)
+
+
+def choose_variants(model: ModelFile, dev: Sequence[Sentence]) -> ModelFile:
+    """Return the model with the variant of each column that scores best on dev; the first without dev."""
+    for name, column in model.description.columns.items():
+        candidates = []
+        for variant in column.variants():
+            description = replace(model.description, columns={**model.description.columns, name: variant})
+            candidates.append(replace(model, description=description))
+        if len(candidates) > 1 and dev:
+            accuracies = [score_words(Parser(candidate), dev)[name] for candidate in candidates]
+            model = candidates[accuracies.index(max(accuracies))]
+    return model
 
 
 def add_test_scores(path: Path, model: ModelFile, test: Sequence[Sentence]) -> None:
