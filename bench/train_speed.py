@@ -34,7 +34,7 @@ def main() -> None:
     torch.set_num_threads(arguments.threads or available_cores())
     sentences = read_all(arguments.treebank, encoding=arguments.encoding, check=require_tree)
     configuration = preset(arguments.preset).updated({"system": arguments.system}, "--system")
-    model, data = prepare(configuration, sentences, [], None)
+    model, data = prepare(configuration, sentences, [])
     nodes = np.array([len(example) for example in data.examples])
     chosen = epoch_batches(nodes, configuration, epoch=1)[: arguments.batches]
     train_step, bare_step = full_step(model), bare_blocks_step(model)

@@ -130,7 +130,7 @@ class LetterEncoder(Encoder):
         self.table = nn.Embedding(65, 8)
 
     @classmethod
-    def build(cls, configuration: Any, train: Any, dev: Any, pretrained: Path | None) -> Any:
+    def build(cls, configuration: Any, train: Any, dev: Any, files: Sequence[Path]) -> Any:
         return configuration, LastLetters(), Nothing()
 
     def initialise(self, pretrained: Pretrained, seed: int) -> None:

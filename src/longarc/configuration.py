@@ -48,6 +48,12 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     spelling_size: NotNegative = 0
     """Units per direction of the character BiLSTM; 0 disables it."""
     character_dimensions: Positive = 32
+    pieces_limit: Positive = 30_000
+    """Keep at most this many pieces of a table of subword vectors."""
+    piece_vector_dimensions: Positive = 128
+    """Width of subword vectors; the table overrides it."""
+    piece_dimensions: Positive = 100
+    """Width to which the mean vector of a word's pieces is projected."""
 
     lstm_layers: Positive = 2
     tagger_layers: NotNegative = 0

@@ -14,7 +14,7 @@ from longarc.data.sentence import Sentence
 from longarc.drawing.svg import svg_tree
 from longarc.drawing.text import text_tree
 from longarc.drawing.tikz import tikz_tree
-from tests.helpers.command import LONGARC, longarc
+from tests.helpers.command import LONGARC, longarc, run_text
 from tests.helpers.drawn_trees import TWO, letter, sentence_with
 from tests.helpers.tree_generators import as_heads
 
@@ -100,3 +100,11 @@ def test_a_mistake_ends_with_a_message_and_status_2(
     assert done.status == 2, done.stderr
     assert complaint in done.stderr
     assert [*Path().iterdir()] == [Path("gold")], "nothing half-written is left"
+
+
+def test_a_sentence_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
+    rows = [f"{i}\tw\t_\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i in range(1, 2001)]
+    (tmp_path / "long.conllu").write_text("\n".join(rows) + "\n\n")
+    done = run_text("draw", tmp_path / "long.conllu", "--memory=16")
+    assert done.returncode == 2
+    assert "long.conllu:1: a sentence of 2,000 words needs 62 MB of memory, the limit is 16 MB" in done.stderr

@@ -19,7 +19,8 @@ from tests.helpers.printed_tables import cells_of
 
 
 def test_json_has_percentages_settings_and_breakdown(tmp_path: Path) -> None:
-    gold, system = write(tmp_path, gold=GOLD + SHORT, system=SYSTEM + SHORT)
+    paths = write(tmp_path, gold=GOLD + SHORT, system=SYSTEM + SHORT)
+    gold, system = (path.rename(path.with_suffix(".conll")) for path in paths)
     done = longarc("evaluate", gold, system, "--json", "--punctuation", "conllx")
     assert done.status == 0, done.stderr
     printed = json.loads(done.stdout)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from longarc.runtime import installed_models
 from longarc.transitions import SYSTEMS
-from tests.helpers.command import run_text, succeed
+from tests.helpers.command import LONGARC, longarc, run_text, succeed
 from tests.helpers.small_files import HEARING, READS, as_conllu
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -33,6 +37,11 @@ MISTAKES = {
     "no such folder": (["stats", "-", "--plot", "nowhere/picture.svg"], as_conllu([READS]), "nowhere/picture.svg"),
     "unknown encoding": (["stats", "-", "--encoding", "klingon"], as_conllu([READS]), "klingon"),
     "nothing to read": (["stats"], "", "treebanks"),
+    "a text as a file": (["parse", "word " * 100], "", "File name too long"),
+    "a long name of a model": (["parse", "-", "-m", "m" * 300], "Hi.", "File name too long"),
+    "a long name of an output": (["convert", "-", "o" * 300 + ".conllu"], as_conllu([READS]), "File name too long"),
+    "an output below a file": (["convert", "-", "/dev/null/o.conllu"], as_conllu([READS]), "Not a directory"),
+    "a model below a file": (["parse", "-", "-m", "/dev/null/m.longarc"], "Hi.", "/dev/null/m.longarc"),
 }
 
 
@@ -52,6 +61,73 @@ def test_sentences_that_are_not_trees_can_be_skipped() -> None:
     assert json.loads(done.stdout)["treebanks"][0]["sentences"] == 2
     assert "skipped" in done.stderr
     assert "<stdin>:5:" in done.stderr
+
+
+def test_a_symlink_loop_as_output_is_a_message(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.conllu"
+    loop.symlink_to(loop.name)
+    done = run_text("convert", "-", loop, input=as_conllu([READS]))
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert f"{loop}: cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["m" * 300, "/dev/null/models", "loop/models"])
+def test_a_model_folder_that_cannot_be_read_is_no_traceback(tmp_path: Path, value: str) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    done = subprocess.run(
+        [*LONGARC, "models"],
+        cwd=tmp_path,
+        env={**os.environ, "LONGARC_MODELS": value},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode in (0, 2)
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unreadable_model_folder_is_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(tmp_path))
+
+    monkeypatch.setenv("LONGARC_MODELS", str(tmp_path))
+    monkeypatch.setattr(Path, "is_dir", denied)
+    outcome = longarc("models")
+    assert (outcome.status, outcome.stderr) == (2, f"longarc: {tmp_path}: Permission denied\n")
+
+
+def test_a_user_without_a_home_has_the_embedded_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("LONGARC_MODELS", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert installed_models.find_model(None).exists()
+
+
+CLOSED = {
+    "parse <&-": "standard input is closed",
+    "stats - <&-": "standard input is closed",
+    "parse --text Hi >&-": "cannot write the output",
+    "oracle {file} >&-": "cannot write the output",
+    "stats {file} >&-": "cannot write the output",
+    "convert {file} - <&- >&-": "cannot write the output",
+    "--help >&-": "cannot write the output",
+}
+
+
+@pytest.mark.parametrize(("command", "message"), CLOSED.items(), ids=CLOSED)
+def test_closed_streams_are_messages(treebank: Path, command: str, message: str) -> None:
+    line = shlex.join(LONGARC) + " " + command.format(file=treebank)
+    done = subprocess.run(["bash", "-c", line], stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_closed_streams_do_no_harm_where_they_are_not_needed(treebank: Path, tmp_path: Path) -> None:
+    line = shlex.join([*LONGARC, "convert", str(treebank), str(tmp_path / "out.conllu")]) + " <&- >&- 2>&-"
+    assert subprocess.run(["bash", "-c", line]).returncode == 0
+    assert (tmp_path / "out.conllu").read_bytes() == treebank.read_bytes()
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from longarc.transitions import SYSTEMS
-from tests.helpers.command import LONGARC, invoke_successfully, run_longarc
+from tests.helpers.command import LONGARC, invoke_successfully, run_longarc, run_text
 from tests.helpers.paper_figures import EXAMPLE, figures, rows_of
 from tests.helpers.plain_systems import PLAIN_SYSTEMS, Move, PlainSystem
 from tests.helpers.small_files import HEARING, READS, SENTENCES, as_conllu, write_words
@@ -101,3 +101,11 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
         assert process.stdout.readline() == b"Shift\n"
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_a_sentence_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
+    rows = [f"{i}\tw\t_\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i in range(1, 1001)]
+    (tmp_path / "long.conllu").write_text("\n".join(rows) + "\n\n")
+    done = run_text("oracle", tmp_path / "long.conllu", "--memory=16")
+    assert done.returncode == 2
+    assert "long.conllu:1: a sentence of 1,000 words needs 77 MB of memory, the limit is 16 MB" in done.stderr

@@ -139,7 +139,7 @@ def test_tokens_can_be_given_as_text() -> None:
     assert [row.split("\t")[1] for row in rows if "\t" in row] == ["a.b", "c"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_who_is_told_to_stop_stops_at_once_and_tidies_up(tmp_path: Path, number: signal.Signals) -> None:
     source = tmp_path / "long.txt"
     source.write_text("The old dog that we saw yesterday sleeps under the large table in the kitchen . \n\n" * 12_000)
@@ -154,3 +154,14 @@ def test_who_is_told_to_stop_stops_at_once_and_tidies_up(tmp_path: Path, number:
     assert process.returncode == 128 + number
     assert time.monotonic() - begun < 5
     assert [path.name for path in tmp_path.iterdir()] == ["long.txt"]
+
+
+def test_a_sentence_that_needs_too_much_memory_is_refused_or_skipped(tmp_path: Path) -> None:
+    source = tmp_path / "long.txt"
+    source.write_text("Hi .\n" + "word " * 100_000 + "\nBye .\n")
+    found = run_longarc("parse", source, "--input", "tokens")
+    assert found.returncode == 2
+    assert b"long.txt:2: a sentence of 100,000 words needs 76,294 MB of memory, the limit is 512 MB\n" in found.stderr
+    assert b"--memory MEGABYTES" in found.stderr
+    skipped = run_longarc("parse", source, "--input", "tokens", "--skip-invalid", "--to", "jsonl")
+    assert (skipped.returncode, skipped.stdout.count(b"\n")) == (0, 2)

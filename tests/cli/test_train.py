@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 import torch
 
 from longarc.errors import LongarcError
-from longarc.training import scoring, trainer
+from longarc.runtime.model_file import read_card
+from longarc.training import packaging, run, scoring, trainer
 from longarc.training.checkpoint import load_tensors
 from tests.helpers.command import LONGARC, invoke
 from tests.helpers.prepared_training import SMALL, SMALL_SETTINGS
@@ -54,7 +56,7 @@ def test_the_same_seed_gives_the_same_model_and_another_seed_another(tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_model(tmp_path: Path, how: signal.Signals) -> None:
     treebank = write_toy_treebank(tmp_path / "toy.conllu", 150)
     dev = write_toy_treebank(tmp_path / "dev.conllu", 20, seed=3)
@@ -68,7 +70,7 @@ def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_model(tmp_path: P
             time.sleep(0.02)
         process.send_signal(how)
         _, message = process.communicate()
-    if how == signal.SIGINT:
+    if how != signal.SIGKILL:
         assert process.returncode == 130
         assert "--resume" in message
     with pytest.raises(LongarcError, match="--resume"):
@@ -155,3 +157,193 @@ def test_loss_that_is_not_a_number_is_reported(tmp_path: Path) -> None:
     treebank = write_toy_treebank(tmp_path / "toy.conllu", 40)
     with pytest.raises(LongarcError, match="learning_rate"):
         train(treebank, tmp_path / "out", "--epochs=9", "--set=learning_rate=1e30")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Killed at any time
+
+
+def fail(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("killed")
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_tensors(folder / "weights.safetensors")[0]
+
+
+def equal(one: Path, other: Path) -> bool:
+    first, second = weights(one), weights(other)
+    return first.keys() == second.keys() and all(torch.equal(first[key], second[key]) for key in first)
+
+
+@pytest.mark.parametrize("where", ["packaging", "test"])
+def test_killed_after_the_last_epoch_it_is_packaged_by_resuming(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    treebank, out = write_toy_treebank(tmp_path / "toy.conllu", 20), tmp_path / "out"
+    options = ["--epochs=1", "--test", str(treebank), "--treebank=Toy"]
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            *((packaging, "write_model_file", fail) if where == "packaging" else (run, "score_words", fail))
+        )
+        with pytest.raises(RuntimeError, match="killed"):
+            train(treebank, out, *options)
+    assert not (out / "out.longarc").exists()
+    before = weights(out)
+    with pytest.raises(LongarcError, match="--resume"):
+        train(treebank, out, *options)
+    with monkeypatch.context() as patched:
+        if where == "packaging":  # the scores survive
+            patched.setattr(run, "score_words", fail)
+        train(treebank, out, *options, "--resume")
+    assert all(torch.equal(tensor, before[name]) for name, tensor in weights(out).items())
+    card, last = read_card(out / "out.longarc"), json.loads((out / "log.jsonl").read_text().splitlines()[-1])
+    assert card["treebank"] == "Toy"
+    assert card["scores"]["test_las"] == last["test_las"]
+
+
+def test_resuming_a_finished_training_changes_nothing(tmp_path: Path) -> None:
+    treebank, out = write_toy_treebank(tmp_path / "toy.conllu", 20), tmp_path / "out"
+    train(treebank, out, "--epochs=1")
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in out.iterdir()}
+    result = invoke(arguments(treebank, out, "--epochs=1", "--resume"))
+    assert result.exit_code == 0
+    assert "finished" in result.stderr and "--overwrite" not in result.stderr
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in out.iterdir()} == before
+
+
+def test_a_model_of_an_earlier_training_is_not_taken_for_that_of_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    treebank, out = write_toy_treebank(tmp_path / "toy.conllu", 20), tmp_path / "out"
+    train(treebank, out, "--epochs=1")
+    with monkeypatch.context() as patched, pytest.raises(RuntimeError, match="killed"):
+        patched.setattr(packaging, "write_model_file", fail)
+        train(treebank, out, "--epochs=1", "--seed=7", "--overwrite")
+    train(treebank, out, "--epochs=1", "--seed=7", "--resume")
+    assert read_card(out / "out.longarc")["configuration"]["seed"] == 7
+
+
+def test_resuming_where_nothing_was_saved_starts_and_says_so(tmp_path: Path) -> None:
+    treebank, out = write_toy_treebank(tmp_path / "toy.conllu", 20), tmp_path / "out"
+    train(treebank, tmp_path / "whole", "--epochs=1")
+    out.mkdir()
+    (out / "tokenizer.safetensors").write_bytes(b"of a training that was killed")
+    result = invoke(arguments(treebank, out, "--epochs=1", "--resume"), catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "nothing was saved yet" in result.stderr
+    assert equal(tmp_path / "whole", out)
+
+
+def interrupted_training(treebank: Path, out: Path, monkeypatch: pytest.MonkeyPatch, *options: str | Path) -> None:
+    """Stop in the third epoch, with a checkpoint after each batch."""
+    begins = trainer.Trainer._train_epoch
+
+    def stop_in_third_epoch(self: Any) -> None:
+        self._interrupted = self.position.epoch == 3
+        begins(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(trainer, "CHECKPOINT_SECONDS", 0.0)
+        patched.setattr(trainer.Trainer, "_train_epoch", stop_in_third_epoch)
+        assert invoke(arguments(treebank, out, *options)).exit_code == 130
+
+
+DAMAGE: dict[str, Any] = {
+    "zeroed": lambda content: bytes(len(content)),
+    "zeroed data": lambda content: content[:-400] + bytes(400),
+    "flipped": lambda content: content[:-100] + bytes([content[-100] ^ 1]) + content[-99:],
+    "truncated": lambda content: content[: len(content) // 2],
+    "other metadata": lambda content: content.replace(b'\\"best_epoch\\": 2', b'\\"best_epoch\\": 1'),
+    "empty": lambda content: b"",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_checkpoint_is_replaced_by_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Any
+) -> None:
+    treebank, out = write_toy_treebank(tmp_path / "toy.conllu", 20), tmp_path / "out"
+    options = ["--epochs=3", "--dev", str(treebank), "--set=batch_sentences=4", "--set=learning_rate=0.01"]
+    train(treebank, tmp_path / "whole", *options)
+    interrupted_training(treebank, out, monkeypatch, *options)
+    checkpoint, previous = out / "checkpoint.safetensors", out / "checkpoint.previous.safetensors"
+    damaged = damage(checkpoint.read_bytes())
+    assert damaged != checkpoint.read_bytes()
+    checkpoint.write_bytes(damaged)
+    with monkeypatch.context() as patched:  # both are damaged
+        content = previous.read_bytes()
+        previous.write_bytes(content[:-1])
+        with pytest.raises(LongarcError, match="is damaged"):
+            train(treebank, out, *options, "--resume")
+        previous.write_bytes(content)
+        patched.setattr(trainer.Trainer, "_save_checkpoint", lambda self: None)
+        result = invoke(arguments(treebank, out, *options, "--resume"), catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "checkpoint.safetensors: is damaged" in " ".join(result.output.split())
+    assert equal(tmp_path / "whole", out)
+    assert not previous.exists()
+
+
+def test_damaged_weights_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    treebank, out = write_toy_treebank(tmp_path / "toy.conllu", 20), tmp_path / "out"
+    options = ["--epochs=3", "--dev", str(treebank), "--set=batch_sentences=4"]
+    interrupted_training(treebank, out, monkeypatch, *options)
+    best = (out / "best.safetensors").read_bytes()
+    (out / "best.safetensors").write_bytes(DAMAGE["flipped"](best))
+    with pytest.raises(LongarcError, match=r"best\.safetensors: is damaged"):
+        train(treebank, out, *options, "--resume")
+    (out / "best.safetensors").write_bytes(best)
+    train(treebank, out, *options, "--resume")
+    (out / "weights.safetensors").write_bytes(DAMAGE["flipped"]((out / "weights.safetensors").read_bytes()))
+    with pytest.raises(LongarcError, match=r"weights\.safetensors: is damaged"):
+        invoke(["package", str(out)], catch_exceptions=False)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Two trainings in one folder
+
+HOLDS_THE_LOCK = """
+import sys, time
+from pathlib import Path
+from longarc.training.run import lock_folder
+with lock_folder(Path(sys.argv[1])):
+    print(flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_second_training_in_the_same_folder_is_refused_until_the_first_is_dead(tmp_path: Path) -> None:
+    treebank, out = write_toy_treebank(tmp_path / "toy.conllu", 10), tmp_path / "out"
+    with subprocess.Popen([sys.executable, "-c", HOLDS_THE_LOCK, out], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        for option in ("--overwrite", "--resume"):
+            with pytest.raises(LongarcError, match=f"process {process.pid} on .* is training in this folder"):
+                train(treebank, out, "--epochs=1", option)
+        process.kill()
+    assert (out / "training.lock").exists()
+    train(treebank, out, "--epochs=1")
+    assert not (out / "training.lock").exists()
+
+
+@pytest.mark.parametrize("case", ["file", "file/below", "loop", "x" * 300])
+def test_a_folder_that_cannot_be_used_is_a_message(tmp_path: Path, case: str) -> None:
+    treebank = write_toy_treebank(tmp_path / "toy.conllu", 10)
+    (tmp_path / "file").write_text("")
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(LongarcError, match=r"is not a folder|cannot be used"):
+        train(treebank, tmp_path / case, "--epochs=1")
+
+
+def test_a_folder_that_was_made_for_nothing_is_removed(tmp_path: Path) -> None:
+    with pytest.raises(LongarcError, match="cannot be read"):
+        train(tmp_path / "missing.conllu", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_sentence_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
+    rows = [f"{i}\tw\t_\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i in range(1, 1001)]
+    (tmp_path / "long.conllu").write_text("\n".join(rows) + "\n\n")
+    with pytest.raises(LongarcError, match=r"long\.conllu:1: a sentence of 1,000 words needs 39 MB"):
+        train(tmp_path / "long.conllu", tmp_path / "out", "--memory=16")

@@ -382,3 +382,35 @@ def test_a_file_of_any_size_streams_through_in_constant_memory() -> None:
         tracemalloc.stop()
     assert written >= 60_000_000
     assert peak < 12_000_000
+
+
+AMBIGUOUS = "1\ta\t_\tNN\tNN\t_\t0\troot\t_\t_\n\n"
+"""UD 1 has treebanks without comments and universal tags."""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "format"),
+    [
+        ("a.conllu", AMBIGUOUS, "conllu"),
+        ("a.CONLLU.gz", AMBIGUOUS, "conllu"),
+        ("a.conll", AMBIGUOUS.replace("NN", "NOUN"), "conllx"),
+        ("a.txt", AMBIGUOUS, "conllx"),
+        ("-", AMBIGUOUS, "conllx"),
+        ("a.conllu", AMBIGUOUS.replace("root\t_", "root\t0"), "conllx"),
+        ("a.conll", "# a comment\n" + AMBIGUOUS, "conllu"),
+    ],
+)
+def test_where_the_content_allows_both_formats_the_suffix_decides(name: str, text: str, format: str) -> None:
+    assert detect_format(text, name) == format
+    source = io.BytesIO(text.encode())
+    source.name = name
+    assert read_all(source).format == format
+
+
+@pytest.mark.parametrize("lead", ["", "# a comment\n", "\ufeff"])
+@pytest.mark.parametrize("end", ["", "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n", " \r\n  "])
+def test_a_million_blank_lines_are_white_space(lead: str, end: str) -> None:
+    text = lead + "\n" * 1_000_000 + end
+    treebank = parse_conll(text)
+    assert "".join(sentence.to_conll() for sentence in treebank) + treebank.tail == text
+    assert [sentence.line for sentence in treebank] == [text.count("\n", 0, text.index("1\t")) + 1 for _ in treebank]

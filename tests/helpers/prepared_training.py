@@ -39,7 +39,7 @@ SMALL_SETTINGS = [
 
 def prepared(tmp_path: Path, system: str, **changes: Any) -> tuple[TrainedModel, TrainingData]:
     treebank = read_all(write_toy_treebank(tmp_path / "toy.conllu", 9))
-    return prepare(SMALL.updated({"system": system, **changes}, "test"), treebank, [], None)
+    return prepare(SMALL.updated({"system": system, **changes}, "test"), treebank, [])
 
 
 def batch_of(model: TrainedModel, data: TrainingData) -> Batch:

@@ -18,7 +18,7 @@ def small(system: str, sentences: list[Sentence], **changes: Any) -> TrainedMode
 
 def small_with_data(system: str, sentences: list[Sentence], **changes: Any) -> tuple[TrainedModel, TrainingData]:
     values = {"lstm_size": 9, "word_dimensions": 7, "merge_dimensions": 8, "pair_dimensions": 6, "min_count": 1}
-    return prepare(Configuration().updated({**values, "system": system, **changes}, "test"), sentences, [], None)
+    return prepare(Configuration().updated({**values, "system": system, **changes}, "test"), sentences, [])
 
 
 def packaged(model: TrainedModel) -> ModelFile:

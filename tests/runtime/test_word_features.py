@@ -21,10 +21,10 @@ def test_words_are_remembered_as_they_were_read(tmp_path: Path, monkeypatch: pyt
     features = model.description.features
     assert isinstance(features, WordFeatures) and features.characters is not None
     graph = Graph(model.graphs[SPELLING], lambda: b"", "test")
-    first = SpellingCache(graph, features.characters)
+    first = SpellingCache(graph, features.spell)
     expected = first.read(words)
     monkeypatch.setattr("longarc.runtime.word_features.CACHE_SIZE", 3)
-    forgetful = SpellingCache(graph, features.characters)
+    forgetful = SpellingCache(graph, features.spell)
     for chosen in ([1], [0, 1], [1, 2, 3], [2, 3], [4, 5, 6, 7, 0], [5, 4], [6], []):
         found = forgetful.read([words[place] for place in chosen])
         assert np.array_equal(found, expected[[0, *(1 + place for place in chosen)]])

@@ -15,11 +15,14 @@ from longarc.data.columns import COLUMNS
 from longarc.runtime.model_file import MAIN, read_model_file
 from longarc.runtime.parser import Parser
 from longarc.training.packaging import Origin, lstm_moments, make_int8, write_models
+from longarc.training.prepare import prepare
 from longarc.training.trained_model import TrainedModel
 from longarc.training.training_data import make_batch
 from longarc.transitions import SYSTEMS
 from longarc.trees.structure import is_tree
+from tests.data.test_pieces import write_table
 from tests.helpers.command import invoke
+from tests.helpers.prepared_training import SMALL
 from tests.helpers.small_models import FACTORED, SPELLED, packaged, small, small_with_data
 from tests.helpers.torch_parser import parse_with_torch
 from tests.helpers.toy_treebank import write_toy_treebank
@@ -66,6 +69,29 @@ def test_the_packaged_model_scores_and_parses_as_the_network_does(
         ]
         for ours, theirs in pairs:
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("spelled", [{}, SPELLED], ids=["pieces", "characters and pieces"])
+def test_subword_vectors_give_every_word_a_vector(tmp_path: Path, spelled: dict[str, Any]) -> None:
+    sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 25))
+    folder = write_table(tmp_path / "table", ["▁", *"abcdefghijklmnopqrstuvwxyz", "▁th", "og"])
+    configuration = SMALL.updated({"system": "nl-covington", "relation_dimensions": 7, **spelled}, "test")
+    model, _ = prepare(configuration, sentences, [], [folder])
+    file = packaged(model)
+    parser = Parser(file, threads=1)
+    for sentence in sentences[:8]:
+        heads, relations, _ = parse_with_torch(model, sentence)
+        parsed = parser.parse(sentence)
+        assert (parsed.heads.tolist(), parsed.relations) == (heads, relations)
+    unknown = [["zog"], ["zug"]]
+    scores = [parser.session.run([forms], totals=False).scores.arcs for forms in unknown]
+    assert not np.array_equal(scores[0], scores[1]), "words that are not in the vocabulary differ"
+    small = make_int8(file)
+    np.testing.assert_allclose(
+        Parser(small, threads=1).session.run(unknown, totals=False).scores.shift,
+        parser.session.run(unknown, totals=False).scores.shift,
+        atol=0.5,
+    )
 
 
 def test_training_ends_with_models_that_know_what_they_are(toy_models: Path) -> None:

@@ -35,6 +35,7 @@ def build(
         clear_folder,
         is_finished,
         is_unfinished,
+        lock_folder,
         train_model,
     )
     from longarc.training.threads import set_up_torch
@@ -46,39 +47,40 @@ def build(
     sentences: dict[str, list[Sentence]] = {
         key: list(read_sentences(str(path), encoding=recipe.encoding, skip_invalid=False, check=require_tree))
         for key, path in recipe.files.items()
-        if key != "vectors"
+        if key not in ("vectors", "subwords")
     }
     folder = out / recipe.name
     set_up_torch(threads)
-    clear_folder(folder, everything=False)
-    if is_finished(folder):
-        trained = TrainedModel.load(folder)
-    else:
-        try:
-            with TrainingProgress() as progress:
-                trained, _ = train_model(
-                    configuration,
-                    Splits(sentences["train"], sentences["dev"]),
-                    folder,
-                    progress,
-                    vectors=recipe.files.get("vectors"),
-                    resume=is_unfinished(folder),
-                )
-        except Interrupted:
-            typer.echo(f"longarc: stopped; the state is saved in {folder}. Resume with the same command.", err=True)
-            raise typer.Exit(130) from None
-    with PackagingProgress() as line:
-        for path, package in write_models(
-            trained,
-            folder,
-            sentences["dev"],
-            {},
-            recipe.origin,
-            quantize=True,
-            most_words=recipe.most_words,
-            narrow=recipe.narrow,
-            announce=line.announce,
-        ):
-            if test := sentences.get("test"):
-                add_test_scores(path, package, test)
-            line.report(path, package)
+    with lock_folder(folder):
+        clear_folder(folder, everything=False)
+        if is_finished(folder):
+            trained = TrainedModel.load(folder)
+        else:
+            try:
+                with TrainingProgress() as progress:
+                    trained, _ = train_model(
+                        configuration,
+                        Splits(sentences["train"], sentences["dev"]),
+                        folder,
+                        progress,
+                        vectors=recipe.vector_files,
+                        resume=is_unfinished(folder),
+                    )
+            except Interrupted:
+                typer.echo(f"longarc: stopped; the state is saved in {folder}. Resume with the same command.", err=True)
+                raise typer.Exit(130) from None
+        with PackagingProgress() as line:
+            for path, package in write_models(
+                trained,
+                folder,
+                sentences["dev"],
+                {},
+                recipe.origin,
+                quantize=True,
+                most_words=recipe.most_words,
+                narrow=recipe.narrow,
+                announce=line.announce,
+            ):
+                if test := sentences.get("test"):
+                    add_test_scores(path, package, test)
+                line.report(path, package)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longarc.cli.options import Encoding, SkipInvalid, TreebankFile, read_sentences
+from longarc.cli.options import Encoding, Memory, SkipInvalid, TreebankFile, check_tree_and_memory, read_sentences
 from longarc.data.formats import COMPRESSION_SUFFIXES, format_suffix
 from longarc.errors import LongarcError
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MAX_PICTURES = 50
 """The maximum number of files that one command writes."""
+
+BYTES_PER_PAIR = 16
+"""Approximate memory of a drawing, per pair of words."""
 
 DrawingFormat = Literal["svg", "tikz", "text"]
 Theme = Literal["light", "dark", "auto"]
@@ -47,6 +50,7 @@ def draw(
     tags: Annotated[bool, typer.Option(help="Show part-of-speech tags.")] = True,
     features: Annotated[bool, typer.Option("--features", help="Show morphological features.")] = False,
     theme: Annotated[Theme, typer.Option(help="Colours of an SVG; auto follows the reader's system.")] = "light",
+    memory: Memory = 1024,
     encoding: Encoding = "utf-8",
     skip_invalid: SkipInvalid = False,
 ) -> None:
@@ -56,7 +60,7 @@ def draw(
     format = _drawing_format(output)
     if treebank == against == "-":
         raise LongarcError("FILE and --against are both standard input", "Read one of them from a file.")
-    pairs = _pairs(treebank, against, encoding, skip_invalid)
+    pairs = _pairs(treebank, against, encoding, skip_invalid, memory)
     if sentence is not None:
         pairs = iter([_find(pairs, sentence, treebank)])
     drawing = _drawing(format, tags, features, theme, colour=output == "-" and _use_colour())
@@ -136,15 +140,14 @@ def _with_lines_in_errors(drawing: Drawing, treebank: str, against: str) -> Draw
     return draw_pair
 
 
-def _pairs(treebank: str, against: str | None, encoding: str, skip_invalid: bool) -> Pairs:
+def _pairs(treebank: str, against: str | None, encoding: str, skip_invalid: bool, memory: int) -> Pairs:
     """Yield the sentences, each with its gold sentence if there is a gold treebank."""
-    from longarc.trees.structure import require_tree
-
-    sentences = read_sentences(treebank, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
+    check = check_tree_and_memory(memory, BYTES_PER_PAIR)
+    sentences = read_sentences(treebank, encoding=encoding, skip_invalid=skip_invalid, check=check)
     if against is None:
         yield from ((sentence, None) for sentence in sentences)
         return
-    gold_sentences = read_sentences(against, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
+    gold_sentences = read_sentences(against, encoding=encoding, skip_invalid=skip_invalid, check=check)
     for number, sentence in enumerate(sentences, 1):
         gold = next(gold_sentences, None)
         if gold is None:

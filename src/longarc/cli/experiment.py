@@ -43,10 +43,12 @@ def experiment(
     else:
         require_extra("train")
         from longarc.experiment.runner import run_experiment
+        from longarc.training.run import lock_folder
         from longarc.training.trainer import Interrupted
 
         try:
-            results = run_experiment(plan, out, _Display(), again=again)
+            with lock_folder(out):
+                results = run_experiment(plan, out, _Display(), again=again)
         except (Interrupted, KeyboardInterrupt):
             message = f"longarc: stopped; finished runs and the state are saved in {out}. Resume with: {command}"
             typer.echo(message, err=True)

@@ -9,7 +9,8 @@ import os
 import signal
 import sys
 import warnings
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -35,8 +36,8 @@ COMMANDS = {
 }
 """Each command, with its line in the list of commands, is a function in the module of the same name."""
 
-DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""The output cannot be written because a disk is full or broken."""
+OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""The output cannot be written because a disk is full or broken, or standard output is closed."""
 
 
 def _print_version(is_requested: bool) -> None:
@@ -79,38 +80,73 @@ def make_app(commands: list[str], *, list_only: bool = False) -> typer.Typer:
 
 def run() -> None:
     """Run the command line. A user's mistake ends with a message and exit status 2; a bug keeps its traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # the terminal's encoding may lack a character
-    signal.signal(signal.SIGTERM, _exit_on_signal)
+    _prepare_streams()
+    _exit_on_signals()
     warnings.showwarning = lambda message, *_, **__: typer.echo(f"longarc: {message}", err=True)
-    command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
-    # Import only the requested command, so that the list of commands appears at once.
-    if command in COMMANDS:
-        app = make_app([command])
-    else:
-        app = make_app(list(COMMANDS), list_only="_LONGARC_COMPLETE" not in os.environ)
+    app = _requested_app()
     try:
-        app()
+        _run_and_flush(app)
     except LongarcError as error:
-        typer.echo(f"longarc: {_with_flags(error, app)}", err=True)
-        sys.exit(2)
+        _fail(str(_with_flags(error, app)))
     except BrokenPipeError:
         _discard_output()
         sys.exit(1)
     except OSError as error:
-        if error.errno not in DISK_ERRORS:
+        if error.errno in OUTPUT_ERRORS:
+            _discard_output()
+            _fail(f"cannot write the output: {error.strerror}")
+        if error.filename is None:
             raise
-        _discard_output()
-        typer.echo(f"longarc: cannot write the output: {error.strerror}", err=True)
-        sys.exit(2)
+        _fail(f"{error.filename}: {error.strerror}")
+
+
+def _run_and_flush(app: typer.Typer) -> None:
+    try:
+        app()
+    except SystemExit:
+        sys.stdout.flush()  # the interpreter would flush it at exit, and print a traceback if that fails
+        raise
+
+
+def _requested_app() -> typer.Typer:
+    """Return the command line with the requested command only, so that the list of commands appears at once."""
+    command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
+    if command in COMMANDS:
+        return make_app([command])
+    return make_app(list(COMMANDS), list_only="_LONGARC_COMPLETE" not in os.environ)
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"longarc: {message}", err=True)
+    sys.exit(2)
+
+
+def _prepare_streams() -> None:
+    """Replace characters that the terminal's encoding lacks, and occupy the descriptors of closed streams.
+
+    Otherwise a file opened later would get the number of a closed stream. Writing to a closed standard output fails.
+    """
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)
+    if sys.stdout is None:
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")  # noqa: PTH123, SIM115 (a descriptor)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (open until exit)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _with_flags(error: LongarcError, app: typer.Typer) -> LongarcError:
     """Name the option in a hint of a lower layer, which does not know the command line, if the command has it."""
     from longarc.data.files import ENCODING_HINT, OUTPUT_ENCODING_HINT
+    from longarc.data.sentence_memory import MEMORY_HINT
 
-    flags = {ENCODING_HINT: "--encoding latin-1", OUTPUT_ENCODING_HINT: "--output-encoding utf-8"}
+    flags = {
+        ENCODING_HINT: "--encoding latin-1",
+        OUTPUT_ENCODING_HINT: "--output-encoding utf-8",
+        MEMORY_HINT: "--memory MEGABYTES",
+    }
     flag = flags.get(error.hint, "")
     option = flag.partition(" ")[0].lstrip("-").replace("-", "_")
     if flag and any(option in command.callback.__annotations__ for command in app.registered_commands):
@@ -118,9 +154,16 @@ def _with_flags(error: LongarcError, app: typer.Typer) -> LongarcError:
     return error
 
 
-def _exit_on_signal(number: int, _: object) -> None:
-    """Exit cleanly on SIGTERM: open `with` blocks remove their temporary files."""
-    sys.exit(128 + number)
+def _exit_on_signals() -> None:
+    """Exit cleanly on SIGTERM and SIGHUP: open `with` blocks remove their temporary files."""
+
+    def exit_on_signal(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, exit_on_signal)
+    # Windows has no SIGHUP, and nohup ignores it.
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, exit_on_signal)
 
 
 def _discard_output() -> None:

@@ -40,6 +40,7 @@ SkipInvalid = Annotated[bool, typer.Option("--skip-invalid", help="Report invali
 Threads = Annotated[
     int | None, typer.Option(min=1, help="Number of threads; by default one for each core this process may use.")
 ]
+Memory = Annotated[int, typer.Option(min=16, help="Megabytes that a sentence may need; longer ones are rejected.")]
 TreebankFile = Annotated[
     str, typer.Argument(metavar="FILE", help="CoNLL-U, CoNLL-X or JSON lines; - is standard input.")
 ]
@@ -69,6 +70,20 @@ def read_sentences(
     if format == "jsonl" or (format is None and format_of_path(path) == "jsonl"):
         return read_jsonl(path, encoding=encoding, check=check, on_invalid=on_invalid)
     return read(path, encoding=encoding, format=format, check=check, on_invalid=on_invalid)
+
+
+def check_tree_and_memory(megabytes: int, bytes_per_pair: int) -> Callable[[Sentence], None]:
+    """Return a check for `read_sentences`: the heads form a tree whose pairs of words fit into the memory."""
+    from longarc.data.sentence_memory import require_memory
+    from longarc.trees.structure import require_tree
+
+    check_memory = require_memory(megabytes, bytes_per_pair)
+
+    def check(sentence: Sentence) -> None:
+        check_memory(sentence)
+        require_tree(sentence)
+
+    return check
 
 
 def report_skipped(error: InputError) -> None:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from longarc.cli.options import Encoding, SkipInvalid, TreebankFile, read_sentences
+from longarc.cli.options import Encoding, Memory, SkipInvalid, TreebankFile, check_tree_and_memory, read_sentences
 from longarc.errors import LongarcError
 from longarc.transitions import SYSTEMS, get_system
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
     from longarc.runtime.steps import Arc, Derivation
+
+BYTES_PER_PAIR = 80
+"""Approximate memory of the derivation of a sentence, per pair of words."""
 
 
 def oracle(
@@ -28,6 +31,7 @@ def oracle(
         bool,
         typer.Option("--without-root", help="Omit the artificial root, as the paper's figures do (Covington systems)."),
     ] = False,
+    memory: Memory = 1024,
     encoding: Encoding = "utf-8",
     skip_invalid: SkipInvalid = False,
 ) -> None:
@@ -37,7 +41,7 @@ def oracle(
     `longarc convert --projectivize`.
     """
     from longarc.runtime.steps import oracle_steps
-    from longarc.trees.structure import is_projective, require_tree
+    from longarc.trees.structure import is_projective
 
     projective = get_system(system).projective
     if without_root and projective:
@@ -45,7 +49,8 @@ def oracle(
     options = {"with_root": False} if without_root else {}
     incomplete = 0
     try:
-        sentences = read_sentences(treebank, encoding=encoding, skip_invalid=skip_invalid, check=require_tree)
+        check = check_tree_and_memory(memory, BYTES_PER_PAIR)
+        sentences = read_sentences(treebank, encoding=encoding, skip_invalid=skip_invalid, check=check)
         for number, sentence in enumerate(sentences):
             derivation = oracle_steps(sentence, system, **options)
             lines = _table(sentence, derivation) if show_states else _transitions(derivation)

@@ -47,7 +47,10 @@ def parse(
     beam: Annotated[int, typer.Option(min=1, max=64, help="Beam size: hypotheses per sentence.")] = 1,
     threads: Threads = None,
     memory: Annotated[
-        int, typer.Option(min=16, help="Megabytes for the sentences that are parsed at once; a long one may need more.")
+        int,
+        typer.Option(
+            min=16, help="Megabytes for the sentences that are parsed at once; one alone may need twice as much."
+        ),
     ] = 256,
     encoding: Encoding = "utf-8",
     output_encoding: OutputEncoding = None,

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,8 +53,11 @@ def file_progress(paths: list[str]) -> Iterator[ByteCounter]:
         return make_progress(BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
 
     counter = ByteCounter()
-    sizes = [Path(path).stat().st_size for path in paths if Path(path).is_file()]
-    total = sum(sizes) if len(sizes) == len(paths) else None
+    try:
+        statuses = [Path(path).stat() for path in paths]
+        total = sum(status.st_size for status in statuses) if all(S_ISREG(s.st_mode) for s in statuses) else None
+    except OSError:
+        total = None  # reported when the file is opened
     with _delayed(make_bar, lambda: counter.count, total=total):
         yield counter
 

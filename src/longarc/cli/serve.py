@@ -5,12 +5,15 @@ from __future__ import annotations
 import contextlib
 import gc
 import ipaddress
+import json
+import math
 import os
+import re
 import socket
 import sys
 import threading
 import webbrowser
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
@@ -19,7 +22,6 @@ from longarc.cli.extras import require_extra
 from longarc.cli.options import Threads
 from longarc.errors import LongarcError
 
-MAX_CONNECTIONS = 512
 GC_THRESHOLD = 20_000
 """New objects between garbage collections: a request creates thousands of objects, but hardly any garbage."""
 LOOPBACK = frozenset(["localhost", "127.0.0.1", "[::1]"])
@@ -40,37 +42,56 @@ def serve(
     max_sentence: Annotated[int, typer.Option(min=1, help="Maximum number of words in a sentence.")] = 1000,
     max_queue: Annotated[int, typer.Option(min=1, help="Maximum number of words waiting to be parsed.")] = 200_000,
     max_seconds: Annotated[float, typer.Option(min=0.1, help="Maximum duration of a request in seconds.")] = 60.0,
+    max_connections: Annotated[int, typer.Option(min=1, help="Maximum number of connections from one address.")] = 256,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="Allow pages of this site, e.g. https://example.org; * allows all."),
+    ] = None,
+    log: Annotated[bool, typer.Option("--log/--no-log", help="Log each request to stderr as a JSON object.")] = False,
     threads: Threads = None,
 ) -> None:
     """Serve models: a web page with trees and a transition stepper, a JSON API, and an API compatible with UDPipe.
 
     Ctrl-C stops the server after it has answered the requests it accepted. By default only this machine can reach it;
-    if --host makes it public, use --token to restrict access.
+    if --host makes it public, use --token to restrict access. Web pages of other sites cannot use it unless
+    --allow-origin names them.
     """
     require_extra("serve")
     import uvicorn
 
     from longarc.server.app import make_app
+    from longarc.server.connection import make_protocol
     from longarc.server.limits import Limits
     from longarc.server.served_models import load_models
 
     if not (token.isascii() and token.isprintable()) or token != token.strip():
         raise LongarcError("--token: expected printable ASCII characters without spaces around them")
+    for origin in allow_origin or []:
+        if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/\s]+", origin):
+            raise LongarcError(f"--allow-origin: expected a scheme and a host, such as https://a.org, not {origin!r}")
     listener = _listen(host, port)
     if not token and not _is_loopback(host):
         typer.echo(
             "longarc: anyone who can reach this machine can use the server; restrict access with --token", err=True
         )
     limits = Limits(
-        request_bytes=max_request * 1024, sentence_words=max_sentence, queue_words=max_queue, seconds=max_seconds
+        request_bytes=max_request * 1024,
+        sentence_words=max_sentence,
+        queue_words=max_queue,
+        seconds=max_seconds,
+        connections=max(Limits.connections, max_connections),
+        client_connections=max_connections,
     )
     # A server with a token, or for other machines, may be reached under any name, such as that of a proxy.
     hosts = LOOPBACK | {host} if _is_loopback(host) and not token else frozenset[str]()
-    app = make_app(load_models(models or [], threads=threads), limits, token, hosts)
+    origins = frozenset(allow_origin or [])
+    app = make_app(
+        load_models(models or [], threads=threads), limits, token, hosts, origins, _log_request if log else None
+    )
     address = _address(host, listener.getsockname()[1])
 
     class Server(uvicorn.Server):
-        """Prints its address as soon as it can be reached."""
+        """Prints its address as soon as it can be reached, and limits the time of a shutdown."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
@@ -82,13 +103,18 @@ def serve(
                     page = f"{address}?token={quote(token, safe='')}" if token else address
                     threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            app.state.active.shut_down(limits.shutdown_seconds)
+            await super().shutdown(sockets)
+
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=make_protocol(limits),
+        ws="none",
+        log_level="error",
         access_log=False,
         server_header=False,
-        limit_concurrency=MAX_CONNECTIONS,
-        timeout_graceful_shutdown=max(1, round(max_seconds)),
+        timeout_graceful_shutdown=math.ceil(limits.shutdown_seconds) + 1,
     )
     with contextlib.suppress(KeyboardInterrupt):  # uvicorn passes the signal on after it has shut down
         Server(config).run(sockets=[listener])
@@ -105,6 +131,10 @@ def _listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise LongarcError(f"cannot listen on {host}, port {port}: {error.strerror}", "Try another --port.") from None
     return listener
+
+
+def _log_request(entry: dict[str, Any]) -> None:
+    typer.echo(json.dumps(entry), err=True)
 
 
 def _is_loopback(host: str) -> bool:

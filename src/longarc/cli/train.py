@@ -12,10 +12,12 @@ from longarc.cli.options import (
     Attribution,
     Encoding,
     Licence,
+    Memory,
     Quantize,
     SkipInvalid,
     Threads,
     TreebankName,
+    check_tree_and_memory,
     read_sentences,
 )
 from longarc.errors import LongarcError
@@ -23,6 +25,9 @@ from longarc.transitions import SYSTEMS
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
+
+BYTES_PER_PAIR = 40
+"""Approximate memory of the training on a sentence, per pair of words."""
 
 
 def train(
@@ -45,7 +50,11 @@ def train(
         str | None, typer.Option(help=f"Transition system: {', '.join(SYSTEMS)}; by default the preset's.")
     ] = None,
     vectors: Annotated[
-        Path | None, typer.Option(help="Pretrained word vectors: word2vec text or binary, GloVe, fastText .vec.")
+        list[Path] | None,
+        typer.Option(
+            help="Pretrained vectors: a file of word vectors (word2vec text or binary, GloVe, fastText .vec), or a "
+            "folder of subword vectors; give the option twice for both."
+        ),
     ] = None,
     vectors_limit: Annotated[
         int | None, typer.Option(help="Load this many of the most frequent vectors, and those of the words in TRAIN.")
@@ -55,11 +64,14 @@ def train(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed; the same seed gives the same model.")] = None,
     threads: Threads = None,
+    memory: Memory = 1024,
     quantize: Quantize = False,
     name: TreebankName = "",
     licence: Licence = "",
     attribution: Attribution = "",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint in the folder.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the training in the folder, if there is one.")
+    ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Start again even if the folder contains a training.")
     ] = False,
@@ -86,51 +98,56 @@ def train(
     configuration = configuration.updated(overrides, "command line")
 
     def load(path: str) -> list[Sentence]:
-        from longarc.trees.structure import require_tree
+        check = check_tree_and_memory(memory, BYTES_PER_PAIR)
+        return list(read_sentences(path, encoding=encoding, skip_invalid=skip_invalid, check=check))
 
-        return list(read_sentences(path, encoding=encoding, skip_invalid=skip_invalid, check=require_tree))
+    from longarc.training.run import Splits, clear_folder, is_packaged, lock_folder, train_model
 
-    _check_folder(out, resume, overwrite)
-    train_sentences = load(treebank)
-    dev_sentences = load(dev) if dev is not None else []
-    test_sentences = load(test) if test is not None else []
-    if dev_fraction:
-        if dev is not None:
-            raise LongarcError("--dev and --dev-fraction exclude each other", "Use one of them.")
-        dev_size = max(1, round(dev_fraction * len(train_sentences)))
-        train_sentences, dev_sentences = train_sentences[:-dev_size], train_sentences[-dev_size:]
+    with lock_folder(out):
+        if resume and is_packaged(out, quantize=quantize):
+            typer.echo(f"longarc: {out}: the training is finished", err=True)
+            return
+        resume = _can_resume(out, resume, overwrite)
+        train_sentences = load(treebank)
+        dev_sentences = load(dev) if dev is not None else []
+        test_sentences = load(test) if test is not None else []
+        if dev_fraction:
+            if dev is not None:
+                raise LongarcError("--dev and --dev-fraction exclude each other", "Use one of them.")
+            dev_size = max(1, round(dev_fraction * len(train_sentences)))
+            train_sentences, dev_sentences = train_sentences[:-dev_size], train_sentences[-dev_size:]
 
-    from longarc.cli.train_progress import PackagingProgress, TrainingProgress
-    from longarc.training.packaging import Origin, write_models
-    from longarc.training.run import Splits, clear_folder, train_model
-    from longarc.training.threads import set_up_torch
-    from longarc.training.trainer import Interrupted
+        from longarc.cli.train_progress import PackagingProgress, TrainingProgress
+        from longarc.training.packaging import Origin, write_models
+        from longarc.training.threads import set_up_torch
+        from longarc.training.trainer import Interrupted
 
-    set_up_torch(threads)
-    clear_folder(out, everything=not resume)
-    splits = Splits(train_sentences, dev_sentences, test_sentences)
-    try:
-        with TrainingProgress() as progress:
-            model, scores = train_model(configuration, splits, out, progress, vectors=vectors, resume=resume)
-    except Interrupted:
-        message = f"longarc: stopped; a checkpoint is saved in {out}. Continue with the same command and --resume."
-        typer.echo(message, err=True)
-        raise typer.Exit(130) from None
-    origin = Origin(name or Path(treebank).name, licence, attribution)
-    with PackagingProgress() as line:
-        for path, package in write_models(
-            model, out, dev_sentences, scores, origin, quantize=quantize, announce=line.announce
-        ):
-            line.report(path, package)
+        set_up_torch(threads)
+        clear_folder(out, everything=not resume)
+        splits = Splits(train_sentences, dev_sentences, test_sentences)
+        try:
+            with TrainingProgress() as progress:
+                model, scores = train_model(configuration, splits, out, progress, vectors=vectors or [], resume=resume)
+        except Interrupted:
+            message = f"longarc: stopped; a checkpoint is saved in {out}. Continue with the same command and --resume."
+            typer.echo(message, err=True)
+            raise typer.Exit(130) from None
+        origin = Origin(name or Path(treebank).name, licence, attribution)
+        with PackagingProgress() as line:
+            for path, package in write_models(
+                model, out, dev_sentences, scores, origin, quantize=quantize, announce=line.announce
+            ):
+                line.report(path, package)
 
 
-def _check_folder(out: Path, resume: bool, overwrite: bool) -> None:
+def _can_resume(out: Path, resume: bool, overwrite: bool) -> bool:
+    """Return whether to resume the training in the folder; raise if there is one that the options do not mention."""
     from longarc.training.run import is_finished, is_unfinished
 
-    if resume and is_finished(out):
-        raise LongarcError(f"{out}: the training is finished", "Use --overwrite to start again.")
-    if resume and not is_unfinished(out):
-        raise LongarcError(f"{out}: there is no checkpoint to resume", "Omit --resume to start a training.")
-    if not resume and not overwrite and (is_finished(out) or is_unfinished(out)):
-        hint = f"{'Use --resume to continue it, or' if is_unfinished(out) else 'Use'} --overwrite to start again."
+    contains_training = is_finished(out) or is_unfinished(out)
+    if resume and not contains_training:
+        typer.echo(f"longarc: {out}: nothing was saved yet; the training starts from the beginning", err=True)
+    if contains_training and not resume and not overwrite:
+        hint = "Use --resume to continue it, or --overwrite to start again."
         raise LongarcError(f"{out}: the folder already contains a training", hint)
+    return resume and contains_training

@@ -22,6 +22,7 @@ from longarc.data.files import (
     read_chunks,
     source_name,
 )
+from longarc.data.formats import format_of_path
 from longarc.data.sentence import (
     DEPS,
     HEAD,
@@ -99,6 +100,7 @@ class SentenceReader(Iterator[Sentence]):
         self._detect = format is None
         self._beginning = io.StringIO()  # at least the first sentence, for detecting the format
         self._mark = ""  # a byte order mark that no sentence has yet
+        self._blank = io.StringIO()  # blank lines before the current sentence, and comments before them
         self._check = check
         self._on_invalid = on_invalid
         require_ascii_compatible(encoding)
@@ -134,6 +136,10 @@ class SentenceReader(Iterator[Sentence]):
                         yield sentence
                     pending, first, has_rows, suspicious = [], number + 1, False, odd
                     continue
+                if blank and not (pending and suspicious):  # any number of blank lines is white space
+                    self._blank.write("\n".join([*pending, line]) + ("\n" if terminated or number < last else ""))
+                    pending, first = [], number + 1
+                    continue
                 if len(pending) <= MAX_SENTENCE_LINES:
                     pending.append(line)
                 has_rows = has_rows or not (blank or line[0] == "#")
@@ -143,7 +149,13 @@ class SentenceReader(Iterator[Sentence]):
             pending = []
         elif suspicious:
             self._check_tail(pending, first)
-        self.tail = self._mark + "\n".join(pending) + ("\n" if pending and terminated else "")
+        self.tail = self._lead() + "\n".join(pending) + ("\n" if pending and terminated else "")
+
+    def _lead(self) -> str:
+        """Return the byte order mark, if no sentence has it yet, and the lines in `_blank`."""
+        lead = self._mark + self._blank.getvalue()
+        self._mark, self._blank = "", io.StringIO()
+        return lead
 
     def _check_tail(self, lines: list[str], first: int) -> None:
         """Raise InputError if the tail could not be written back as it was."""
@@ -181,7 +193,7 @@ class SentenceReader(Iterator[Sentence]):
     def _build(self, lines: list[str], first: int, ending: str, suspicious: bool) -> Sentence | None:
         """Return the sentence on these lines, or None if it is invalid and skipped."""
         if self._detect:
-            self.format, self._detect = detect_format(self._beginning.getvalue()), False
+            self.format, self._detect = detect_format(self._beginning.getvalue(), self.name), False
         try:
             if len(lines) > MAX_SENTENCE_LINES:  # the lines after these were dropped
                 raise RowError(MAX_SENTENCE_LINES, f"no blank line within {MAX_SENTENCE_LINES:,} lines", _NOT_CONLL)
@@ -203,9 +215,10 @@ class SentenceReader(Iterator[Sentence]):
             if self._on_invalid is None:
                 raise problem from None
             self.skipped += 1
+            self._blank = io.StringIO()
             self._on_invalid(problem)
             return None
-        sentence.lead, self._mark = self._mark + sentence.lead, ""
+        sentence.lead = self._lead() + sentence.lead
         return sentence
 
 
@@ -370,8 +383,8 @@ def check_heads(rows: list[list[str]], words: list[list[str]]) -> None:
         )
 
 
-def detect_format(text: str) -> Format:
-    """Return the format of a file from its first lines; CoNLL-U if it could be either."""
+def detect_format(text: str, name: str = "") -> Format:
+    """Return the format of a file from its first lines; if they could be either, by its name, else by its tags."""
     tags: set[str] = set()
     for line in text[:DETECTION_CHARACTERS].split("\n")[:2000]:
         if line.startswith("#"):
@@ -386,4 +399,7 @@ def detect_format(text: str) -> Format:
         if "=" in row[MISC]:
             return "conllu"
         tags.add(row[UPOS])
+    match format_of_path(name):
+        case "conllu" | "conllx" as format:
+            return format
     return "conllu" if tags <= UNIVERSAL_TAGS else "conllx"

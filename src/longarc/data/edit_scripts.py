@@ -38,7 +38,7 @@ def make_script(form: str, lemma: str) -> str:
 def apply_script(form: str, script: str) -> str:
     """Return the lemma of a form, or the form itself if the script does not apply to it."""
     if script.startswith(ABSOLUTE):
-        return script[1:]
+        return script[1:] or form
     if script == SAME:
         return form
     casing, prefix, suffix = _split(script)

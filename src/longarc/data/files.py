@@ -6,12 +6,14 @@ import gzip
 import io
 import lzma
 import os
+import platform
 import re
-import shutil
+import secrets
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -55,6 +57,8 @@ def open_input(source: Source, counter: ByteCounter | None = None) -> Iterator[B
     if not isinstance(source, (str, Path)):
         raw = source
     elif str(source) == "-":
+        if sys.stdin is None:
+            raise LongarcError("standard input is closed", "Name a file.")
         raw = sys.stdin.buffer
     else:
         try:
@@ -155,36 +159,97 @@ def open_output(target: str | Path) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = Path(target)
-    # Devices and named pipes (/dev/null, >(…)) cannot be replaced by a file: they are written directly.
-    replaceable = path.is_file() or not path.exists()
-    if replaceable:
-        path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part") if replaceable else path
     try:
-        raw = temporary.open("wb")
+        status = _status_of(Path(target))
+        # Devices and named pipes (/dev/null, >(…)) cannot be replaced by a file: they are written directly.
+        is_replaceable = status is None or stat.S_ISREG(status.st_mode)
+        path = Path(target).resolve() if is_replaceable else Path(target)
+        temporary, raw = _create_temporary(path, status) if is_replaceable else (None, path.open("wb"))
     except OSError as error:
         raise LongarcError(f"{target}: cannot be written: {error.strerror}") from None
-    if not replaceable:
+    if temporary is None:
         with raw:
-            yield cast(BinaryIO, raw)
+            yield raw
         return
     try:
         with raw:
-            suffix = Path(target).suffix.lower()
-            if suffix == ".gz":
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as gzip_stream:
-                    yield cast(BinaryIO, gzip_stream)
-            elif suffix == ".xz":
-                with lzma.LZMAFile(raw, "wb") as xz_stream:
-                    yield cast(BinaryIO, xz_stream)
-            else:
-                yield cast(BinaryIO, raw)
+            with _compressing(raw, Path(target).suffix.lower()) as stream:
+                yield stream
             raw.flush()
             os.fsync(raw.fileno())
-        if path.exists():
-            shutil.copymode(path, temporary)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _status_of(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _compressing(raw: BinaryIO, suffix: str) -> AbstractContextManager[BinaryIO]:
+    """Return a stream that writes to `raw`, compressed as the suffix says; `raw` stays open."""
+    if suffix == ".gz":
+        return cast(BinaryIO, gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0))
+    if suffix == ".xz":
+        return cast(BinaryIO, lzma.LZMAFile(raw, "wb"))
+    return nullcontext(raw)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Temporary files. Their names end in the host, the process and a random number: .out.conllu.1a2b3c4d-321-9f8e7d6c.part
+
+_TEMPORARY = re.compile(r"(?P<prefix>\..+)\.(?P<host>[0-9a-f]{8})-(?P<process>[1-9][0-9]*)-[0-9a-f]{8}\.part")
+MAX_NAME_BYTES = 180
+"""Bytes of the target's name in the name of its temporary file; most file systems allow 255 in all."""
+
+
+def _create_temporary(path: Path, status: os.stat_result | None) -> tuple[Path, BinaryIO]:
+    """Create a file in the folder of `path` with the same permissions; `status` is None if `path` does not exist."""
+    prefix = "." + os.fsencode(path.name)[:MAX_NAME_BYTES].decode(errors="ignore")
+    remove_stale_temporaries(path.parent, prefix)
+    temporary = path.with_name(f"{prefix}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part")
+    mode = 0o666 if status is None else stat.S_IMODE(status.st_mode)
+    # O_EXCL: never open a file or follow a link that somebody else made under this name.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode & 0o777)
+    try:
+        if status is not None and sys.platform != "win32":
+            os.fchmod(descriptor, mode)  # the umask may have removed permissions
+        return temporary, open(descriptor, "wb")  # noqa: PTH123 (a descriptor)
+    except BaseException:
+        os.close(descriptor)
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _host() -> str:
+    """Return a number for this host: a process id says nothing about the processes of another."""
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def remove_stale_temporaries(folder: Path, prefix: str = "") -> None:
+    """Remove the temporary files, with `prefix` those of one target, whose process on this host has ended."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            owner = _TEMPORARY.fullmatch(entry.name)
+            if not owner or owner["host"] != _host() or (prefix and owner["prefix"] != prefix):
+                continue
+            if not is_running(int(owner["process"])):
+                with suppress(OSError):
+                    Path(entry.path).unlink()
+
+
+def is_running(process: int) -> bool:
+    """Return whether a process of this host exists. Windows has no harmless test: there, assume that it does."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True

@@ -1,7 +1,8 @@
 """Convert raw text to sentences and back without losing a character.
 
 White space after a token is recorded in MISC as UDPipe does: nothing for one space, `SpaceAfter=No` for none, else
-`SpacesAfter=` with the white space; `SpacesBefore=` is the white space at the start of a text.
+`SpacesAfter=` with the white space; `SpacesBefore=` is the white space at the start of a text. Comments (`# spaces = `)
+carry white space that belongs to no token, or that is too long for a column.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from longarc.errors import InputError
 MAX_WORDS = 1_000
 """Longer sentences are split: no treebank has one, and parsing time is quadratic in the length."""
 
+_SPACES_COMMENT = "# spaces = "
+_COMMENT_CHARACTERS = 100_000
 _ESCAPES = {" ": "\\s", "\t": "\\t", "\n": "\\n", "\r": "\\r", "|": "\\p", "\\": "\\\\"}
 _UNESCAPES = {escape[1]: character for character, escape in _ESCAPES.items()}
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\(.)", re.DOTALL)
@@ -80,10 +83,24 @@ def text_of(sentences: Iterable[Sentence]) -> str:
     """Return the text of sentences, using the white space recorded in MISC: the inverse of `sentences_of`."""
     parts = []
     for sentence in sentences:
+        parts.append(_spaces_in_comments(sentence.lead))
         for row in surface_rows(sentence):
             before, after = spaces_around(row)
             parts += [before, row[FORM], after]
-    return "".join(parts)
+    return "".join(parts) + _spaces_in_comments(getattr(sentences, "tail", ""))
+
+
+def spaces_comments(spaces: str) -> str:
+    """Return comment lines that carry white space."""
+    starts = range(0, len(spaces), _COMMENT_CHARACTERS)
+    return "".join(f"{_SPACES_COMMENT}{_escape(spaces[start : start + _COMMENT_CHARACTERS])}\n" for start in starts)
+
+
+def _spaces_in_comments(lines: str) -> str:
+    if _SPACES_COMMENT not in lines:
+        return ""
+    comments = [line.removesuffix("\r") for line in lines.split("\n") if line.startswith(_SPACES_COMMENT)]
+    return "".join(_unescape(comment.removeprefix(_SPACES_COMMENT)) for comment in comments)
 
 
 def read_text(source: Source, *, encoding: str = "utf-8") -> Iterator[str]:

@@ -25,11 +25,6 @@ class Spellings:
     lengths: NDArray[np.int32]
     """[words]"""
 
-    def take(self, rows: NDArray[np.int64]) -> Spellings:
-        """Return some of the words, without unnecessary padding."""
-        lengths = self.lengths[rows]
-        return Spellings(self.characters[rows, : int(lengths.max(initial=1))], lengths)
-
 
 class Characters:
     """The characters that a model knows, by number."""

@@ -30,6 +30,9 @@ class ExperimentTreebank(Struct, frozen=True, kw_only=True, forbid_unknown_field
     dev: Path | None = None
     test: Path
     vectors: Path | None = None
+    """A file of word vectors"""
+    subwords: Path | None = None
+    """The file pieces.txt of a table of subword vectors"""
     encoding: Annotated[str, Meta(min_length=1)] = "utf-8"
     punctuation: Punctuation = "count"
     paper: str | None = None
@@ -52,6 +55,11 @@ class ExperimentTreebank(Struct, frozen=True, kw_only=True, forbid_unknown_field
     def files(self) -> dict[str, Path]:
         """All files to read, by key."""
         return path_fields(self)
+
+    @property
+    def vector_files(self) -> list[Path]:
+        """The files of pretrained vectors."""
+        return [path for path in (self.vectors, self.subwords) if path is not None]
 
 
 class ExperimentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -23,7 +23,7 @@ RUNS = "runs"
 IDENTITY = "run.json"
 """The file in a run's folder with the identity that its training started with."""
 NAMES = ("preset", "encoding", "punctuation")
-FILES = ("train", "dev", "test", "vectors")
+FILES = ("train", "dev", "test", "vectors", "subwords")
 """The keys of an identity besides those of the configuration."""
 
 

@@ -114,7 +114,9 @@ def _check_treebanks(runs: list[Run]) -> None:
     """Read all files once, so that an error in the last one is reported now and not after days of training."""
     for treebank in {run.treebank.name: run.treebank for run in runs}.values():
         for key, path in treebank.files.items():
-            if key != "vectors" and not sum(1 for _ in read(path, encoding=treebank.encoding, check=require_tree)):
+            if key not in ("vectors", "subwords") and not sum(
+                1 for _ in read(path, encoding=treebank.encoding, check=require_tree)
+            ):
                 raise LongarcError(f"{path}: no sentences", f"It is `{key}` of the treebank {treebank.name}.")
 
 
@@ -157,7 +159,7 @@ def _train(run: Run, splits: Splits, folder: Path, observer: Observer, start: St
             replace(splits, test=[]),  # the packaged model is evaluated instead
             folder,
             reporter,
-            vectors=run.treebank.vectors,
+            vectors=run.treebank.vector_files,
             resume=start == "resumed",
         )
     return trained

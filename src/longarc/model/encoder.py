@@ -46,12 +46,12 @@ class Encoder(nn.Module, ABC):
     @classmethod
     @abstractmethod
     def build(
-        cls, configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], pretrained: Path | None
+        cls, configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], files: Sequence[Path]
     ) -> tuple[Configuration, Featurizer, Pretrained]:
-        """Learn the features from the training data.
+        """Learn the features from the training data and from files of pretrained weights.
 
-        Return the configuration, with the sizes that follow from the pretrained file, the featurizer, and what
-        `initialise` puts into a new network.
+        Return the configuration, with the sizes that follow from the files, the featurizer, and what `initialise` puts
+        into a new network.
         """
 
     @abstractmethod

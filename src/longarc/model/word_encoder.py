@@ -1,4 +1,4 @@
-"""The encoder `words`: word vectors, a character BiLSTM, and a BiLSTM over the sentence."""
+"""The encoder `words`: word vectors, a character BiLSTM, subword vectors, and a BiLSTM over the sentence."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
 from longarc.configuration import Configuration
+from longarc.data.pieces import PieceVectors, is_piece_table, read_piece_vectors
 from longarc.data.sentence import FORM, Sentence
 from longarc.data.spelling import Characters
 from longarc.data.vectors import WordVectors, read_vectors
@@ -32,9 +33,10 @@ class WordTable(Pretrained):
 
     words: Words
     vectors: WordVectors | None
+    pieces: PieceVectors | None
 
     def digest(self) -> bytes:
-        return b"" if self.vectors is None else self.vectors.vectors.tobytes()
+        return b"".join(table.vectors.tobytes() for table in (self.vectors, self.pieces) if table is not None)
 
 
 class WordEncoder(Encoder):
@@ -43,32 +45,36 @@ class WordEncoder(Encoder):
     def __init__(self, configuration: Configuration, features: Featurizer) -> None:
         super().__init__(configuration, features)
         assert isinstance(features, WordFeatures)
-        size = configuration.spelling_size
         self.word_dropout = configuration.word_dropout
         self.embedding = WordEmbedding(features.words, configuration.word_dimensions)
-        self.spelling = None
-        self.lexical_width = configuration.word_dimensions
-        if features.characters is not None:
-            self.spelling = CharacterBiLSTM(len(features.characters), configuration.character_dimensions, size)
-            self.lexical_width += 2 * size
+        self.spelling = SpellingReader(configuration, features) if features.graphs else None
+        self.lexical_width = configuration.word_dimensions + (self.spelling.width if self.spelling else 0)
         layers = configuration.tagger_layers or configuration.lstm_layers
         self.lstm = BiLSTM(self.lexical_width, configuration.lstm_size, layers, configuration.lstm_dropout)
         self.width = 2 * configuration.lstm_size
 
     @classmethod
     def build(
-        cls, configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], pretrained: Path | None
+        cls, configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], files: Sequence[Path]
     ) -> tuple[Configuration, WordFeatures, WordTable]:
+        """`files`: at most one file of word vectors, and at most one folder of subword vectors."""
         counts = _count_forms(train)
-        vectors = None
-        if pretrained is not None:
+        vectors, pieces = None, None
+        for file in files:
+            if is_piece_table(file):
+                alphabet = {variant for form in counts for variant in (*form, *form.lower(), *form.upper())}
+                pieces = read_piece_vectors(file, alphabet, configuration.pieces_limit)
+                dimensions = {"piece_vector_dimensions": pieces.vectors.shape[1]}
+                configuration = configuration.updated(dimensions, str(file))
+                continue
             needed = counts.keys() | _count_forms(dev).keys()
             needed |= {form.lower() for form in needed}
-            vectors = read_vectors(pretrained, needed, configuration.vectors_limit).standardised()
-            configuration = configuration.updated({"word_dimensions": vectors.vectors.shape[1]}, str(pretrained))
+            vectors = read_vectors(file, needed, configuration.vectors_limit).standardised()
+            configuration = configuration.updated({"word_dimensions": vectors.vectors.shape[1]}, str(file))
         words = Words.build(counts, configuration.min_count, vectors.words if vectors else [])
         characters = Characters.of_words(counts) if configuration.spelling_size else None
-        return configuration, WordFeatures(words, characters), WordTable(words, vectors)
+        features = WordFeatures(words, characters, None if pieces is None else pieces.pieces)
+        return configuration, features, WordTable(words, vectors, pieces)
 
     def initialise(self, pretrained: Pretrained, seed: int) -> None:
         """Copy pretrained vectors; a word without one takes that of its lower-cased form, or a random one."""
@@ -80,6 +86,9 @@ class WordEncoder(Encoder):
         if vectors is not None:
             has_vector = rows >= 0
             self.embedding.fixed[torch.from_numpy(has_vector)] = torch.from_numpy(vectors.vectors[rows[has_vector]])
+        if pretrained.pieces is not None:
+            assert self.spelling is not None and self.spelling.pieces is not None
+            self.spelling.pieces.table.copy_(torch.from_numpy(pretrained.pieces.vectors))
         generator = torch.Generator().manual_seed(seed)
         without = torch.from_numpy(rows[: words.trained] < 0)
         trained = self.embedding.trained
@@ -94,7 +103,7 @@ class WordEncoder(Encoder):
             words = words.masked_fill(hidden, UNKNOWN)
         lexical = self.embedding(words)
         if self.spelling is not None:
-            spelled = self.spelling(arrays["characters"], arrays["character_counts"])
+            spelled = self.spelling(arrays)
             lexical = torch.cat([lexical, nn.functional.embedding(arrays["spellings"], spelled)], dim=-1)
         return Encoded(self.lstm(lexical, reversal_of(arrays[LENGTHS], len(words))), lexical)
 
@@ -111,7 +120,7 @@ class WordEncoder(Encoder):
         return Encoded(self.lstm.export(g, lexical, lengths), lexical)
 
     def export_graphs(self) -> dict[str, bytes]:
-        """Return the graph that reads the characters of distinct words: the parser caches its result per word."""
+        """Return the graph that reads distinct words: the parser caches its result per word."""
         return {} if self.spelling is None else {SPELLING: self.spelling.export()}
 
     @staticmethod
@@ -122,10 +131,12 @@ class WordEncoder(Encoder):
         assert isinstance(features, WordFeatures)
         words = features.words
         count = min(most_words or len(words), len(words))
-        compact = WordFeatures(Words(words.forms[:count], min(words.trained, count)), features.characters)
-        graph = _with_8_bit_vectors(model.graphs[MAIN], count)
-        description = replace(model.description, features=compact)
-        return replace(model, graphs={**model.graphs, MAIN: graph}, description=description)
+        kept = Words(words.forms[:count], min(words.trained, count))
+        description = replace(model.description, features=WordFeatures(kept, features.characters, features.pieces))
+        graphs = {**model.graphs, MAIN: _with_8_bit_table(model.graphs[MAIN], "words", count)}
+        if features.pieces is not None:
+            graphs[SPELLING] = _with_8_bit_table(model.graphs[SPELLING], "pieces", len(features.pieces))
+        return replace(model, graphs=graphs, description=description)
 
 
 class WordEmbedding(nn.Module):
@@ -146,49 +157,93 @@ class WordEmbedding(nn.Module):
         return nn.functional.embedding(words, self.fixed) + offset
 
 
+class SpellingReader(nn.Module):
+    """Represents a word by its characters, its pieces, or both."""
+
+    def __init__(self, configuration: Configuration, features: WordFeatures) -> None:
+        super().__init__()
+        self.characters = self.pieces = None
+        self.width = 0
+        if features.characters is not None:
+            self.characters = CharacterBiLSTM(configuration, len(features.characters))
+            self.width += 2 * configuration.spelling_size
+        if features.pieces is not None:
+            self.pieces = PieceMean(configuration, len(features.pieces))
+            self.width += configuration.piece_dimensions
+
+    def forward(self, arrays: dict[str, Tensor]) -> Tensor:
+        """Return [words, width]; `arrays` is what WordFeatures.spell returned, as tensors."""
+        return torch.cat([part(arrays) for part in (self.characters, self.pieces) if part is not None], dim=-1)
+
+    def export(self) -> bytes:
+        """Return the graph from what WordFeatures.spell returns to `spelled` [words, width]."""
+        g = GraphWriter()
+        parts = [part.export(g) for part in (self.characters, self.pieces) if part is not None]
+        g.add("Concat", *parts, axis=-1, output=g.output("spelled", FLOAT, "words", self.width))
+        return g.serialize()
+
+
 class CharacterBiLSTM(nn.Module):
     """Represents a word by the final states of a BiLSTM over its characters."""
 
-    def __init__(self, characters: int, dimensions: int, size: int) -> None:
+    def __init__(self, configuration: Configuration, characters: int) -> None:
         super().__init__()
-        self.width = 2 * size
-        self.table = nn.Embedding(characters, dimensions)
-        self.lstm = BiLSTM(dimensions, size, 1)
+        self.table = nn.Embedding(characters, configuration.character_dimensions)
+        self.lstm = BiLSTM(configuration.character_dimensions, configuration.spelling_size, 1)
 
-    def forward(self, characters: Tensor, lengths: Tensor) -> Tensor:
-        """Return [words, width]. characters: [longest, words]; lengths: [words]."""
-        return self.lstm.final_states(self.table(characters), lengths)
+    def forward(self, arrays: dict[str, Tensor]) -> Tensor:
+        """Return [words, 2 · spelling_size]."""
+        return self.lstm.final_states(self.table(arrays["characters"]), arrays["character_counts"])
 
-    def export(self) -> bytes:
-        """Return the graph from `characters` and `character_counts` to `spelled`."""
-        g = GraphWriter()
+    def export(self, g: GraphWriter) -> str:
         characters = g.input("characters", INT64, "longest", "words")
         counts = g.input("character_counts", INT32, "words")
         embedded = g.add("Gather", g.constant(self.table.weight), characters, axis=0)
-        states = self.lstm.export_final_states(g, embedded, counts)
-        g.add("Identity", states, output=g.output("spelled", FLOAT, "words", "width"))
-        return g.serialize()
+        return self.lstm.export_final_states(g, embedded, counts)
+
+
+class PieceMean(nn.Module):
+    """Represents a word by the mean of its pieces' fixed vectors, projected."""
+
+    table: Tensor
+
+    def __init__(self, configuration: Configuration, pieces: int) -> None:
+        super().__init__()
+        self.register_buffer("table", torch.zeros(pieces, configuration.piece_vector_dimensions))
+        self.projection = nn.Linear(configuration.piece_vector_dimensions, configuration.piece_dimensions)
+
+    def forward(self, arrays: dict[str, Tensor]) -> Tensor:
+        """Return [words, width]."""
+        total = nn.functional.embedding(arrays["pieces"], self.table).sum(dim=0)
+        projected: Tensor = self.projection(total / arrays["piece_counts"].unsqueeze(-1))
+        return projected
+
+    def export(self, g: GraphWriter) -> str:
+        pieces = g.input("pieces", INT64, "most_pieces", "words")
+        counts = g.add("Cast", g.input("piece_counts", INT32, "words"), to=FLOAT)
+        total = g.add("ReduceSum", g.add("Gather", g.constant(self.table), pieces, axis=0), g.shape(0), keepdims=0)
+        return g.linear(g.add("Div", total, g.add("Unsqueeze", counts, g.shape(1))), self.projection)
 
 
 def _count_forms(sentences: Sequence[Sentence]) -> Counter[str]:
     return Counter(word[FORM] for sentence in sentences for word in sentence.words)
 
 
-def _with_8_bit_vectors(graph: bytes, count: int) -> bytes:
-    """Return the graph with the first `count` word vectors only, in 8 bits."""
+def _with_8_bit_table(graph: bytes, name: str, count: int) -> bytes:
+    """Return the graph with the first `count` rows of the table that the input `name` indexes, in 8 bits."""
     model = onnx.load_from_string(graph)
-    position, gather = next((i, node) for i, node in enumerate(model.graph.node) if "words" in node.input)
+    position, gather = next((i, node) for i, node in enumerate(model.graph.node) if name in node.input)
     table = next(tensor for tensor in model.graph.initializer if tensor.name == gather.input[0])
     vectors = numpy_helper.to_array(table)[:count]
     scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-6) / 127
     table.CopyFrom(numpy_helper.from_array(np.round(vectors / scales).astype(np.int8), table.name))
-    model.graph.initializer.append(numpy_helper.from_array(scales.astype(np.float32), "word_scales"))
+    model.graph.initializer.append(numpy_helper.from_array(scales.astype(np.float32), f"{name}_scales"))
     del model.graph.node[position]
     nodes = [
-        helper.make_node("Gather", [table.name, "words"], ["small_words"], axis=0),
-        helper.make_node("Cast", ["small_words"], ["plain_words"], to=TensorProto.FLOAT),
-        helper.make_node("Gather", ["word_scales", "words"], ["scales_of_words"], axis=0),
-        helper.make_node("Mul", ["plain_words", "scales_of_words"], list(gather.output)),
+        helper.make_node("Gather", [table.name, name], [f"{name}_in_8_bits"], axis=0),
+        helper.make_node("Cast", [f"{name}_in_8_bits"], [f"{name}_unscaled"], to=TensorProto.FLOAT),
+        helper.make_node("Gather", [f"{name}_scales", name], [f"scales_of_{name}"], axis=0),
+        helper.make_node("Mul", [f"{name}_unscaled", f"scales_of_{name}"], list(gather.output)),
     ]
     for offset, node in enumerate(nodes):
         model.graph.node.insert(position + offset, node)

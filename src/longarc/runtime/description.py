@@ -14,15 +14,28 @@ from numpy.typing import NDArray
 
 from longarc.data.columns import COLUMNS, Column
 from longarc.data.multiword import MultiwordRules
+from longarc.data.sentence import NOT_IN_A_FORM
 from longarc.data.spelling import Characters
-from longarc.data.vocabulary import Labels, is_list_of_texts
+from longarc.data.vocabulary import ROOT_WORD, UNKNOWN_WORD, Labels, is_list_of_texts
 from longarc.errors import LongarcError
 from longarc.runtime.features import Featurizer
 from longarc.runtime.featurizers import FEATURIZERS
+from longarc.runtime.untrusted_json import NOT_PRINTABLE, check_values
 from longarc.transitions import SYSTEMS
 from longarc.trees.pseudo_projective import SCHEMES, Scheme
 
 FORMAT = 2
+MAX_TEXT = 1000
+"""Characters of a label, or of a word of a multiword token."""
+MAX_MULTIWORD = 100
+"""Words of a multiword token."""
+LOOKUPS = {
+    *(("encoder", key) for key in ("words", "characters", "pieces")),
+    ("tokenizer", "characters"),
+    ("columns", "lemma", "known"),
+}
+"""Texts that are only compared with words of the input, and may contain whatever these may contain."""
+IS_IT_A_MODEL = "Is the file a Longarc model?"
 
 
 @dataclass(frozen=True)
@@ -48,10 +61,12 @@ class TokenizerDescription:
         """Return a description; raise ValueError if the data is not as expected."""
         if not isinstance(data, dict) or not isinstance(data.get("has_spaces"), bool):
             raise ValueError("tokenizer")
-        for table in (data.get("multiword_tokens"), data.get("multiword_endings")):
-            if not isinstance(table, dict) or not all(is_list_of_texts(words) and words for words in table.values()):
-                raise ValueError("tokenizer")
-        if not isinstance(data.get("characters"), str):
+        # An ending may leave nothing of its part of the first word.
+        for key, first in (("multiword_tokens", 0), ("multiword_endings", 1)):
+            table = data.get(key)
+            if not isinstance(table, dict) or not all(_are_words(words, first) for words in table.values()):
+                raise ValueError(key)
+        if not _is_text(data.get("characters")):
             raise ValueError("tokenizer")
         rules = MultiwordRules(data["multiword_tokens"], data["multiword_endings"])
         return cls(Characters(data["characters"]), data["has_spaces"], rules)
@@ -60,9 +75,24 @@ class TokenizerDescription:
         return {
             "characters": self.characters.characters,
             "has_spaces": self.has_spaces,
-            "multiword_tokens": self.multiword.tokens,
-            "multiword_endings": self.multiword.endings,
+            "multiword_tokens": _printable_rules(self.multiword.tokens),
+            "multiword_endings": _printable_rules(self.multiword.endings),
         }
+
+
+def _printable_rules(rules: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Leave out rules that a reader would refuse: the words of badly encoded text."""
+    return {form: words for form, words in rules.items() if not NOT_PRINTABLE.search(form + "".join(words))}
+
+
+def _are_words(words: Any, first: int) -> bool:
+    """Whether this is a list of words; those before `first` may be empty."""
+    return is_list_of_texts(words) and 0 < len(words) <= MAX_MULTIWORD and all(words[first:])
+
+
+def _is_text(value: Any) -> bool:
+    """Whether this is a text without lone surrogates."""
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 @dataclass(frozen=True)
@@ -84,18 +114,22 @@ class Description:
         """Validate everything, since the file may come from anywhere."""
         data = _current_format(data, name)
         try:
+            check_values(_without_lookups(data), MAX_TEXT)
+        except ValueError as error:
+            raise LongarcError(f"{name}: {error}", IS_IT_A_MODEL) from None
+        try:
             return cls(
                 system=_one_of(SYSTEMS, data, "system"),
                 scheme=_one_of(SCHEMES, data, "scheme"),
                 single_root=_single_root(data),
                 features=_features(data.get("encoder")),
                 columns=_columns(data.get("columns")),
-                relations=Labels.from_json(data.get("relations"), "relations"),
+                relations=_relations(data.get("relations")),
                 tokenizer=TokenizerDescription.from_json(data["tokenizer"]) if "tokenizer" in data else None,
             )
         except ValueError as error:
             message = f"{name}: {error} is missing or not as expected"
-            raise LongarcError(message, "Is the file a Longarc model?") from None
+            raise LongarcError(message, IS_IT_A_MODEL) from None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -120,12 +154,14 @@ def _current_format(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         encoder = {"kind": "words", "words": words, "trained": len(words) if isinstance(words, list) else 0}
         encoder |= {"characters": data["characters"]} if "characters" in data else {}
         columns = {new: data[old] for new, old in FORMAT_1_COLUMNS.items() if data.get(old)}
-        return {**data, "encoder": encoder, "columns": columns}
+        rest = {key: value for key, value in data.items() if key not in encoder}
+        return {**rest, "encoder": encoder, "columns": columns}
     newer = isinstance(version, int) and version > FORMAT
     hint = "Use a newer version of Longarc." if newer else "Package the model again with this version of Longarc."
-    raise LongarcError(f"{name}: model format {version!r}, this version reads {FORMAT}", hint)
+    raise LongarcError(f"{name}: model format {ascii(version)[:50]}, this version reads {FORMAT}", hint)
 
 
+_FIRST_WORDS = [UNKNOWN_WORD, ROOT_WORD]
 FORMAT_1_COLUMNS = {"upos": "tags", "xpos": "fine_tags", "feats": "features"}
 
 
@@ -146,10 +182,35 @@ def _single_root(data: Mapping[str, Any]) -> bool:
 def _features(data: Any) -> Featurizer:
     if not isinstance(data, dict):
         raise ValueError("encoder")
-    return FEATURIZERS[_one_of(FEATURIZERS, data, "kind")].from_json(data)
+    features = FEATURIZERS[_one_of(FEATURIZERS, data, "kind")].from_json(data)
+    words: Any = data.get("words")
+    characters = data.get("characters")
+    if is_list_of_texts(words) and (words[:2] != _FIRST_WORDS or NOT_IN_A_FORM.search("".join(words[2:]))):
+        raise ValueError("words")
+    if characters is not None and not _is_text(characters):
+        raise ValueError("characters")
+    return features
 
 
 def _columns(data: Any) -> dict[str, Column]:
     if not isinstance(data, dict) or not data or not data.keys() <= COLUMNS.keys():
         raise ValueError("columns")
-    return {name: column.from_json(data[name]) for name, column in COLUMNS.items() if name in data}
+    columns = {name: column.from_json(data[name]) for name, column in COLUMNS.items() if name in data}
+    for name, column in columns.items():
+        if "" in column.labels.names:
+            raise ValueError(name)
+    return columns
+
+
+def _relations(data: Any) -> Labels:
+    labels = Labels.from_json(data, "relations")
+    if "" in labels.names:
+        raise ValueError("relations")
+    return labels
+
+
+def _without_lookups(data: Any, path: tuple[str, ...] = ()) -> Any:
+    """Return the data without the texts in LOOKUPS."""
+    if not isinstance(data, dict) or len(path) > 2:
+        return data
+    return {key: _without_lookups(value, (*path, key)) for key, value in data.items() if (*path, key) not in LOOKUPS}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import onnxruntime
 
 from longarc.errors import LongarcError
 
-ERRORS_ONLY = 3
-"""Onnxruntime's warnings are for its developers."""
+FATAL_ONLY = 4
+"""Onnxruntime's log is for its developers: its errors are also raised."""
 
 
 class Graph:
@@ -35,7 +36,16 @@ class Graph:
 
     def run(self, outputs: list[str], inputs: dict[str, Any]) -> Any:
         """Return the outputs as arrays."""
-        return self.session.run(outputs, inputs)
+        with self.errors():
+            return self.session.run(outputs, inputs)
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn the errors of a running graph into LongarcErrors."""
+        try:
+            yield
+        except Exception as error:  # onnxruntime's exceptions have no other common base
+            raise LongarcError(f"{self._name}: the graph does not work: {error}") from None
 
 
 def open_graph(content: bytes, name: str) -> Any:
@@ -44,7 +54,7 @@ def open_graph(content: bytes, name: str) -> Any:
     options.intra_op_num_threads = 1  # the parser runs one batch per core instead
     # Onnxruntime's memory arena keeps what the largest batch needed and is no faster than the system's allocator.
     options.enable_cpu_mem_arena = False
-    options.log_severity_level = ERRORS_ONLY
+    options.log_severity_level = FATAL_ONLY
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's exceptions have no other common base

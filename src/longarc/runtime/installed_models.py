@@ -28,11 +28,15 @@ def user_folder() -> Path:
     """Return the user's model folder: $LONGARC_MODELS, else the platform's usual data folder."""
     if named := os.environ.get(FOLDER_VARIABLE):
         return Path(named)
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user without an entry in the system's list, as in some containers
+        home = Path(os.sep)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "longarc" / "models"
+        return Path(os.environ.get("LOCALAPPDATA", home)) / "longarc" / "models"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "longarc" / "models"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "longarc" / "models"
+        return home / "Library" / "Application Support" / "longarc" / "models"
+    return Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "longarc" / "models"
 
 
 def named_models() -> list[NamedModel]:

@@ -1,10 +1,11 @@
 """A model as one `.longarc` file: a zip archive of ONNX graphs, a description in JSON and a card in JSON.
 
-It is data and never code. Reading a file runs nothing, writes nothing, and takes no more memory than the limits below.
+It is data and never code. Reading a file runs nothing and writes nothing, and sizes are checked before data is read.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import struct
@@ -16,21 +17,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from longarc.data.characters import CATEGORY_NUMBERS
 from longarc.data.files import open_output
 from longarc.errors import LongarcError
 from longarc.runtime.description import Description
-from longarc.runtime.weights import all_weights_are_numbers
+from longarc.runtime.graph_check import check_graph
+from longarc.runtime.installed_models import EMBEDDED
+from longarc.runtime.untrusted_json import check_values, printable, read_object
+from longarc.runtime.word_features import SPELLING, WordFeatures
 
 MAIN, RELATIONS, TOKENIZER = "model", "relations", "tokenizer"
 """The names of the graphs; an encoder may need others, see Featurizer.graphs."""
 DESCRIPTION, CARD = "model.json", "card.json"
+DIGESTS = "SHA256SUMS"
 MAX_GRAPH_BYTES = 1 << 30
-MAX_JSON_BYTES = 1 << 28
+MAX_JSON = {DESCRIPTION: (32 << 20, 2_500_000), CARD: (1 << 20, 10_000)}
+"""The bytes and values of the JSON files; a description with a million words has about 12 MB."""
+MAX_ENTRIES = 64
+MAX_CARD_TEXT = 100_000
+CARD_TEXTS = {"name", "treebank", "licence", "attribution", "precision", "command", "date"}
+CARD_SCORES = {"scores", "float32_scores"}
 
 DAMAGED = "The file is damaged; get it again."
-
-# A tensor whose numbers are in another file names that file under this key. Ours never do.
-_EXTERNAL_DATA = b"\x0a\x08location"
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ def model_file_bytes(model: ModelFile) -> bytes:
     entries = {
         **{f"{name}.onnx": model.graphs[name] for name in graph_names(model.description)},
         DESCRIPTION: json.dumps(model.description.as_json(), ensure_ascii=False).encode(),
-        CARD: json.dumps(model.card, ensure_ascii=False, indent=1).encode(),
+        CARD: json.dumps(printable(model.card), ensure_ascii=False, indent=1).encode(),
     }
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -79,12 +87,14 @@ def model_file_bytes(model: ModelFile) -> bytes:
 def read_card(source: str | Path) -> dict[str, Any]:
     """Read only the card of a model file."""
     with _archive(source, str(source)) as archive:
-        return _json_entry(archive, CARD, str(source))
+        return _card(archive, str(source))
 
 
 def read_model_file(source: str | Path | BinaryIO) -> ModelFile:
     """Read a model file; raise LongarcError for anything else."""
     name = str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "<stream>"))
+    if isinstance(source, (str, Path)):
+        _check_digest(Path(source))
     with _archive(source, name) as archive:
         description = Description.from_json(_json_entry(archive, DESCRIPTION, name), name)
         names = {f"{graph}.onnx": graph for graph in graph_names(description)}
@@ -93,9 +103,23 @@ def read_model_file(source: str | Path | BinaryIO) -> ModelFile:
             hint = "Package the model again with this version of Longarc."
             raise LongarcError(f"{name}: the model has no graph for relations", hint)
         if different := present ^ names.keys():
-            raise LongarcError(f"{name}: {min(different)} does not fit the model's description", DAMAGED)
-        graphs = {graph: _graph_entry(archive, entry, name) for entry, graph in names.items()}
-        return ModelFile(graphs, description, _json_entry(archive, CARD, name))
+            raise LongarcError(f"{name}: {min(different)!a} does not fit the model's description", DAMAGED)
+        graphs = {graph: _graph_entry(archive, graph, description, name) for graph in names.values()}
+        return ModelFile(graphs, description, _card(archive, name))
+
+
+def _check_digest(path: Path) -> None:
+    """Raise if a model that comes with Longarc is not the one that was released."""
+    if path.parent != EMBEDDED or not (EMBEDDED / DIGESTS).is_file():
+        return
+    digests = dict(line.split()[::-1] for line in (EMBEDDED / DIGESTS).read_text("ascii").splitlines())
+    if path.name in digests and path.is_file():
+        digest = hashlib.sha256()
+        with path.open("rb") as stream:
+            while chunk := stream.read(1 << 20):
+                digest.update(chunk)
+        if digest.hexdigest() != digests[path.name]:
+            raise LongarcError(f"{path}: not the model that was released with Longarc", "Install Longarc again.")
 
 
 @contextmanager
@@ -103,9 +127,13 @@ def _archive(source: str | Path | BinaryIO, name: str) -> Iterator[zipfile.ZipFi
     """Open an archive; turn every problem with it into a LongarcError."""
     try:
         with zipfile.ZipFile(source) as archive:
+            if len(archive.filelist) > MAX_ENTRIES:
+                raise LongarcError(f"{name}: not a Longarc model: it has more than {MAX_ENTRIES} entries")
             yield archive
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise LongarcError(f"{name}: cannot be read: {error.strerror}") from None
+    except MemoryError:
+        raise LongarcError(f"{name}: the model needs more memory than is available") from None
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -114,20 +142,32 @@ def _archive(source: str | Path | BinaryIO, name: str) -> Iterator[zipfile.ZipFi
         struct.error,
         NotImplementedError,
         RuntimeError,
+        UnicodeDecodeError,
     ) as error:
-        raise LongarcError(f"{name}: not a Longarc model, or damaged: {error}") from None
+        raise LongarcError(f"{name}: not a Longarc model, or damaged: {ascii(str(error))[1:-1]}") from None
 
 
-def _graph_entry(archive: zipfile.ZipFile, entry: str, name: str) -> bytes:
-    graph = _entry(archive, entry, MAX_GRAPH_BYTES, name)
+def _graph_entry(archive: zipfile.ZipFile, graph: str, description: Description, name: str) -> bytes:
+    entry = f"{graph}.onnx"
+    content = _entry(archive, entry, MAX_GRAPH_BYTES, name)
     try:
-        if not all_weights_are_numbers(graph):
-            raise LongarcError(f"{name}: {entry} contains weights that are not numbers", DAMAGED)
-    except ValueError:
-        raise LongarcError(f"{name}: {entry} is not an ONNX graph") from None
-    if _EXTERNAL_DATA in graph:
-        raise LongarcError(f"{name}: {entry} refers to other files, which a Longarc model never does")
-    return graph
+        check_graph(content, table_rows(description).get(graph, {}), len(description.relations))
+    except ValueError as error:
+        raise LongarcError(f"{name}: {entry} is not a graph that Longarc writes: {error}", DAMAGED) from None
+    return content
+
+
+def table_rows(description: Description) -> dict[str, dict[str, int]]:
+    """Return how many rows the table has from which each input of a graph selects."""
+    rows = {}
+    features = description.features
+    if isinstance(features, WordFeatures):
+        spelled = {"characters": features.characters, "pieces": features.pieces}
+        rows[SPELLING] = {name: len(values) for name, values in spelled.items() if values is not None}
+        rows[MAIN] = {"words": len(features.words)}
+    if description.tokenizer is not None:
+        rows[TOKENIZER] = {"characters": description.tokenizer.character_numbers, "categories": CATEGORY_NUMBERS}
+    return rows
 
 
 def _entry(archive: zipfile.ZipFile, entry: str, limit: int, name: str) -> bytes:
@@ -137,18 +177,46 @@ def _entry(archive: zipfile.ZipFile, entry: str, limit: int, name: str) -> bytes
         raise LongarcError(f"{name}: not a Longarc model: it has no {entry}") from None
     if info.file_size > limit:
         raise LongarcError(f"{name}: {entry} claims {info.file_size:,} bytes, more than the limit of {limit:,}")
-    with archive.open(info) as stream:
-        content = stream.read(info.file_size + 1)
+    # Longarc does not compress graphs. If others could, a small file could contain a graph of a gigabyte.
+    compressions = {zipfile.ZIP_STORED} if entry.endswith(".onnx") else {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+    if info.compress_type not in compressions:
+        raise LongarcError(f"{name}: {entry} is not compressed in the expected way")
+    try:
+        with archive.open(info) as stream:
+            content = stream.read(info.file_size + 1)
+    except (ValueError, OverflowError) as error:  # a damaged position
+        raise zipfile.BadZipFile(str(error)) from None
     if len(content) != info.file_size:
         raise LongarcError(f"{name}: {entry} does not have the length that the archive claims")
     return content
 
 
 def _json_entry(archive: zipfile.ZipFile, entry: str, name: str) -> dict[str, Any]:
+    max_bytes, max_values = MAX_JSON[entry]
+    content = _entry(archive, entry, max_bytes, name)
     try:
-        data = json.loads(_entry(archive, entry, MAX_JSON_BYTES, name))
-    except (ValueError, RecursionError):
-        raise LongarcError(f"{name}: {entry} is not valid JSON") from None
-    if not isinstance(data, dict):
-        raise LongarcError(f"{name}: {entry} is not a JSON object")
-    return data
+        return read_object(content, max_values)
+    except ValueError as error:
+        raise LongarcError(f"{name}: {entry}: {error}", DAMAGED) from None
+
+
+def _card(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
+    card = _json_entry(archive, CARD, name)
+    try:
+        check_values(card, MAX_CARD_TEXT)
+        for key, value in card.items():
+            _check_card_value(key, value)
+    except ValueError as error:
+        raise LongarcError(f"{name}: {CARD}: {error}", DAMAGED) from None
+    return card
+
+
+def _check_card_value(key: str, value: Any) -> None:
+    if key in CARD_TEXTS and not isinstance(value, str):
+        raise ValueError(f"{key} is {ascii(value)[:100]}, expected text")
+    if key in CARD_SCORES and not (isinstance(value, dict) and all(map(_is_number, value.values()))):
+        raise ValueError(f"{key} is {ascii(value)[:100]}, expected numbers by name")
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.data.conll import encode, missing_sentence_end, read, require_ascii_compatible
+from longarc.data.conll import Check, RowError, encode, missing_sentence_end, read, require_ascii_compatible
 from longarc.data.conllx import lost_in_conllx, to_conllu, to_conllx
 from longarc.data.files import ByteCounter, Source, open_and_peek, open_output, source_name
 from longarc.data.formats import InputFormat, detect_input_format
@@ -25,6 +25,7 @@ from longarc.data.jsonl import read_jsonl, to_json
 from longarc.data.pretokenized import read_pretokenized
 from longarc.data.raw_text import read_text
 from longarc.data.sentence import MISC, Sentence, with_probability
+from longarc.data.sentence_memory import require_memory
 from longarc.drawing.text import text_tree
 from longarc.errors import InputError, LongarcError
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:  # onnxruntime takes long to import
     from longarc.runtime.parsed import ParsedSentence
     from longarc.runtime.parser import Parser
     from longarc.runtime.tokenizer import Tokenizer
+
+BYTES_PER_PAIR, SENTENCE_SHARE = 8, 2
+"""Approximate memory of a sentence per pair of words; a sentence alone may need this many times the parser's memory."""
 
 OnInvalid = Callable[[InputError], None]
 """Receives the error of each invalid sentence, which is then skipped. Without it, the error is raised."""
@@ -86,6 +90,7 @@ def parse_files(
     With several sources, each raw text starts with `# newdoc`. `counter` counts the bytes that have been read.
     """
     encoding = options.output_encoding or conll_encoding(options.input.encoding)
+    check = require_memory(SENTENCE_SHARE * parser.memory, BYTES_PER_PAIR)
     with open_output(target) as stream:
         writer = SentenceWriter(stream, options.output_format, encoding)
         for source in sources:
@@ -96,6 +101,7 @@ def parse_files(
                 options.input,
                 first_number=writer.sentences + 1,
                 document=name if len(sources) > 1 else "",
+                check=check,
                 on_invalid=on_invalid,
                 counter=counter,
             )
@@ -143,7 +149,8 @@ def conll_encoding(encoding: str) -> str:
 class InputReader(Iterator[Sentence]):
     """Iterates over the sentences of one input, in constant memory; raw text is split by `tokenizer`.
 
-    After the last sentence, `tail` contains the rest of a CoNLL-U file, for `SentenceWriter.end_file`.
+    After the last sentence, `tail` contains the rest of a CoNLL-U file, or comments with the white space at the end of
+    a text, for `SentenceWriter.end_file`.
     """
 
     def __init__(
@@ -154,21 +161,42 @@ class InputReader(Iterator[Sentence]):
         *,
         first_number: int = 1,
         document: str = "",
+        check: Check | None = None,
         on_invalid: OnInvalid | None = None,
         counter: ByteCounter | None = None,
     ) -> None:
-        """`first_number` and `document`: `sent_id` and `# newdoc id` of the first sentence of raw text."""
+        """`first_number` and `document`: `sent_id` and `# newdoc id` of the first sentence of raw text.
+
+        A sentence that `check` rejects is invalid.
+        """
         self.tail = ""
         self._source = source
         self._tokenizer = tokenizer
         self._options = options
         self._first_number = first_number
         self._document = document
+        self._check = check
         self._on_invalid = on_invalid
         self._sentences = self._read(counter)
 
     def __next__(self) -> Sentence:
-        return next(self._sentences)
+        sentence = next(self._sentences)
+        while not self._accepts(sentence):
+            sentence = next(self._sentences)
+        return sentence
+
+    def _accepts(self, sentence: Sentence) -> bool:
+        """Return whether a sentence is valid; raise InputError if invalid ones are not skipped."""
+        try:
+            if self._check is not None:
+                self._check(sentence)
+        except RowError as error:
+            problem = InputError(source_name(self._source), sentence.line, error.message, error.hint)
+            if self._on_invalid is None:
+                raise problem from None
+            self._on_invalid(problem)
+            return False
+        return True
 
     def _read(self, counter: ByteCounter | None) -> Iterator[Sentence]:
         encoding = self._options.encoding
@@ -179,19 +207,16 @@ class InputReader(Iterator[Sentence]):
             elif format == "jsonl":
                 yield from read_jsonl(stream, encoding=encoding, on_invalid=self._on_invalid)
             elif format == "text":
-                yield from self._split(read_text(stream, encoding=encoding))
+                self.tail = yield from self._tokenizer.split_stream(
+                    read_text(stream, encoding=encoding),
+                    ranges=self._options.ranges,
+                    first_number=self._first_number,
+                    lead=f"# newdoc id = {self._document}\n" if self._document else "",
+                )
             else:
                 reader = read(stream, encoding=encoding, on_invalid=self._on_invalid)
                 yield from reader
                 self.tail = reader.tail if reader.format == "conllu" else ""
-
-    def _split(self, pieces: Iterator[str]) -> Iterator[Sentence]:
-        lead = f"# newdoc id = {self._document}\n" if self._document else ""
-        for sentence in self._tokenizer.split_stream(
-            pieces, ranges=self._options.ranges, first_number=self._first_number
-        ):
-            sentence.lead, lead = lead + sentence.lead, ""
-            yield sentence
 
 
 class SentenceWriter:

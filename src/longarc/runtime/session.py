@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from longarc.data.batches import groups_of_like_length
 from longarc.data.sentence import NO_HEAD
+from longarc.data.vocabulary import Labels
 from longarc.errors import LongarcError
 from longarc.runtime.description import FORMAT_1_COLUMNS
 from longarc.runtime.features import Arrays, Forms, lengths_in_nodes
@@ -111,8 +112,15 @@ class Session:
             binding.bind_cpu_input("with_totals", np.array(with_totals))
         for name, array in arrays.items():
             binding.bind_output(self._graph_name(name), "cpu", 0, array.dtype, array.shape, array.ctypes.data)
-        session.run_with_iobinding(binding)
+        with self._main.errors():
+            session.run_with_iobinding(binding)
+        for name, column in self._description.columns.items():
+            self._check_labels(arrays[name], column.labels)
         return arrays
+
+    def _check_labels(self, numbers: Ints, labels: Labels) -> None:
+        if numbers.dtype != np.int64 or not 0 <= numbers.min(initial=0) <= numbers.max(initial=0) < len(labels):
+            raise LongarcError(f"{self._name}: the graph does not fit its description")
 
     def _allocate(self, batch: int, nodes: int, with_totals: bool, make: Callable[..., NDArray[Any]]) -> Arrays:
         arrays = {}
@@ -142,6 +150,7 @@ class Session:
                 ["relations", "probabilities"], {name: value[part] for name, value in inputs.items()}
             )
             numbers[rows[part], words[part]], probabilities[rows[part], words[part]] = outputs
+        self._check_labels(numbers, self._description.relations)
         return numbers, probabilities
 
     def _probe(self) -> None:
@@ -150,12 +159,7 @@ class Session:
             raise LongarcError(f"{self._name}: the graph does not return {', '.join(sorted(missing))}")
         last_word, last_character = self._description.features.probe()
         result = self.run([["", last_word], [last_character]], totals=True)
-        numbers, _ = self.relations(result, np.array([[NO_HEAD, 2, 0], [NO_HEAD, 0, NO_HEAD]]))
-        fits = numbers.max() < len(self._description.relations)
-        for name, labels in result.labels.items():
-            fits = fits and labels.shape == (2, 3) and labels.max() < len(self._description.columns[name].labels)
-        if not fits:
-            raise LongarcError(f"{self._name}: the graph does not fit its description")
+        self.relations(result, np.array([[NO_HEAD, 2, 0], [NO_HEAD, 0, NO_HEAD]]))
         for table in (result.scores, result.totals):
             if not all(array is None or np.isfinite(array).all() for array in vars(table).values()):
                 message = f"{self._name}: the graph gives scores that are not numbers"

@@ -1,4 +1,4 @@
-"""Words by number and by their characters: the features of the encoder `words`."""
+"""Words by number, by their characters and by their subword pieces: the features of the encoder `words`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.data.spelling import Characters, Spellings
+from longarc.data.pieces import LONGEST_WORD, Pieces
+from longarc.data.spelling import LONGEST, Characters
 from longarc.data.vocabulary import UNKNOWN, Words, is_list_of_texts
 from longarc.runtime.features import Arrays, Featurizer, Forms, lengths_in_nodes
 
@@ -20,40 +21,57 @@ SPELLING = "spelling"
 WORD_LENGTHS = (3, 5, 7, 9, 12)
 """Words up to each of these lengths are read together: reading takes as many steps as the longest word."""
 CACHE_SIZE = 20_000
-"""Distinct words whose vectors are cached; a full cache is cleared."""
+"""Distinct words whose vectors are cached; a full cache is cleared. Their memory is bounded, see `_abbreviate`."""
 
 
 class WordFeatures(Featurizer):
-    """Numbers words, and spells the distinct words of a batch if the model reads characters."""
+    """Numbers words, and spells the distinct words of a batch if the model reads characters or pieces."""
 
     kind = "words"
 
-    def __init__(self, words: Words, characters: Characters | None) -> None:
+    def __init__(self, words: Words, characters: Characters | None = None, pieces: Pieces | None = None) -> None:
         self.words = words
         self.characters = characters
-        self.graphs = (SPELLING,) if characters is not None else ()
+        self.pieces = pieces
+        self.graphs = (SPELLING,) if characters is not None or pieces is not None else ()
 
     def featurise(self, sentences: Forms) -> Arrays:
         """Return `words` and `lengths` and, if words are spelled, `spellings` [N, batch], the column of each word in
-        `characters` [longest, distinct words], and `character_counts` [distinct words]."""
+        the arrays of `spell`."""
         arrays = self._number(sentences)
-        if self.characters is not None:
+        if self.graphs:
             distinct, arrays["spellings"] = distinct_words(sentences)
-            spelled = self.characters.spell(distinct)
+            arrays |= self.spell(distinct)
+        return arrays
+
+    def spell(self, forms: Sequence[str]) -> Arrays:
+        """Return what the spelling graph reads of the root and some words: `characters` [longest, 1 + words] and
+        `character_counts` [1 + words], `pieces` and `piece_counts`."""
+        arrays: Arrays = {}
+        if self.characters is not None:
+            spelled = self.characters.spell(forms)
             arrays |= {"characters": np.ascontiguousarray(spelled.characters.T), "character_counts": spelled.lengths}
+        if self.pieces is not None:
+            arrays["pieces"], arrays["piece_counts"] = self.pieces.arrays(forms)
         return arrays
 
     def graph_inputs(self, graphs: Mapping[str, Graph]) -> Callable[[Forms], Arrays]:
         """Instead of characters, the main graph reads `spelled` [distinct words, width], one cached vector per word."""
-        if self.characters is None:
+        if not self.graphs:
             return self.featurise
-        cache = SpellingCache(graphs[SPELLING], self.characters)
+        cache = SpellingCache(graphs[SPELLING], self.spell)
 
         def inputs(sentences: Forms) -> Arrays:
             distinct, spellings = distinct_words(sentences)
-            return {**self._number(sentences), "spellings": spellings, "spelled": cache.read(distinct)}
+            read = [form if len(form) <= LONGEST else self._abbreviated(form) for form in distinct]
+            return {**self._number(sentences), "spellings": spellings, "spelled": cache.read(read)}
 
         return inputs
+
+    def _abbreviated(self, form: str) -> str:
+        """Return the part of a long word that `spell` reads, so that the cache is bounded in bytes."""
+        start, end = LONGEST // 2 if self.pieces is None else LONGEST_WORD, LONGEST // 2
+        return form if len(form) <= start + end else form[:start] + form[-end:]
 
     def _number(self, sentences: Forms) -> Arrays:
         lengths = lengths_in_nodes(sentences)
@@ -64,7 +82,8 @@ class WordFeatures(Featurizer):
 
     def as_json(self) -> dict[str, Any]:
         characters = {} if self.characters is None else {"characters": self.characters.characters}
-        return {"words": self.words.forms, "trained": self.words.trained, **characters}
+        pieces = {} if self.pieces is None else {"pieces": self.pieces.texts}
+        return {"words": self.words.forms, "trained": self.words.trained, **characters, **pieces}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> WordFeatures:
@@ -76,7 +95,8 @@ class WordFeatures(Featurizer):
             raise ValueError("trained")
         if not isinstance(characters, str | None):
             raise ValueError("characters")
-        return cls(Words(forms, trained), None if characters is None else Characters(characters))
+        pieces = Pieces.from_json(data["pieces"]) if "pieces" in data else None
+        return cls(Words(forms, trained), None if characters is None else Characters(characters), pieces)
 
     def probe(self) -> list[str]:
         known = "" if self.characters is None else self.characters.characters
@@ -101,13 +121,13 @@ class SpellingCache:
     A word's vector does not depend, to the last bit, on the words that it is read with.
     """
 
-    def __init__(self, graph: Graph, characters: Characters) -> None:
+    def __init__(self, graph: Graph, spell: Callable[[Sequence[str]], Arrays]) -> None:
         self._graph = graph
-        self._characters = characters
+        self._spell = spell
         self._lock = threading.Lock()
         self._numbers: dict[str, int] = {}
         self._used = 0
-        root = self._run(characters.spell([]))
+        root = self._run(spell([]))
         self._vectors = np.empty((1 + CACHE_SIZE, root.shape[1]), np.float32)
         """[1 + words, width]; row 0 is the root"""
         self._vectors[:1] = root
@@ -120,7 +140,7 @@ class SpellingCache:
         unknown = np.flatnonzero(numbers < 0)
         if len(unknown):
             new = [forms[index - 1] for index in unknown.tolist()]
-            vectors[unknown] = self._run(self._characters.spell(new))[1:]
+            vectors[unknown] = self._run(self._spell(new))[1:]
             self._store(new, vectors[unknown])
         return vectors
 
@@ -135,13 +155,16 @@ class SpellingCache:
             self._numbers.update(zip(forms, rows, strict=True))
             self._used += len(forms)
 
-    def _run(self, words: Spellings) -> NDArray[np.float32]:
-        order = np.argsort(words.lengths, kind="stable")
-        groups = np.split(order, np.searchsorted(words.lengths[order], WORD_LENGTHS, side="right"))
+    def _run(self, arrays: Arrays) -> NDArray[np.float32]:
+        lengths = arrays["character_counts"] if "character_counts" in arrays else arrays["piece_counts"]
+        order = np.argsort(lengths, kind="stable")
+        groups = np.split(order, np.searchsorted(lengths[order], WORD_LENGTHS, side="right"))
         parts = []
-        for rows in filter(len, groups):
-            group = words.take(rows)
-            inputs = {"characters": np.ascontiguousarray(group.characters.T), "character_counts": group.lengths}
+        for columns in filter(len, groups):
+            inputs = {name: array[..., columns] for name, array in arrays.items()}
+            for name in inputs.keys() & {"characters", "pieces"}:
+                longest = int(inputs[f"{name[:-1]}_counts"].max())
+                inputs[name] = np.ascontiguousarray(inputs[name][:longest])
             parts.append(self._graph.run(["spelled"], inputs)[0])
         vectors = np.empty((len(order), parts[0].shape[1]), np.float32)
         vectors[order] = np.concatenate(parts)

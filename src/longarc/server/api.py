@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.responses import Response
 
 from longarc import __version__
 from longarc.data.sentence import Sentence
@@ -20,8 +21,9 @@ from longarc.runtime.steps import Arc, Step, model_steps, oracle_steps
 from longarc.server.limits import Limits
 from longarc.server.problem import DESCRIPTIONS, Problem
 from longarc.server.read_input import check_lengths, read_conllu, read_text, read_tokens
-from longarc.server.served_models import get_acknowledgements
+from longarc.server.served_models import card_text, get_acknowledgements
 from longarc.server.service import Service
+from longarc.server.work import Cancellation
 from longarc.trees.structure import require_acyclic
 
 Picture = Literal["svg", "text", "tikz"]
@@ -29,32 +31,48 @@ COMPARED_SYSTEMS = {"nl-covington": "covington"}
 """The system whose oracle is shown beside the model's own system; NL-Covington if not listed."""
 
 
-class InputRequest(BaseModel):
-    """The input: exactly one of `text`, `conllu` and `tokens`."""
+# Without `fail_fast`, a list of a million wrong values would give a million error messages.
+Pictures = Annotated[list[Picture], Field(max_length=3, fail_fast=True)]
+SentencesOfWords = Annotated[list[Annotated[list[str], Field(fail_fast=True)]], Field(fail_fast=True)]
+MAX_KEYS = 20
+
+
+class RequestModel(BaseModel):
+    """Base of the requests."""
 
     model_config = ConfigDict(extra="forbid")
 
+    @model_validator(mode="before")
+    @classmethod
+    def check_size(cls, data: Any) -> Any:
+        """Reject an object with many unknown keys, since each of them would give an error message."""
+        if isinstance(data, dict) and len(data) > MAX_KEYS:
+            raise ValueError(f"an object with more than {MAX_KEYS} keys")
+        return data
+
+
+class InputRequest(RequestModel):
+    """The input: exactly one of `text`, `conllu` and `tokens`."""
+
     text: str | None = Field(None, description="Raw text.", examples=["She left. Nobody knew why."])
     conllu: str | None = Field(None, description="Sentences in CoNLL-U or CoNLL-X; predicted columns are replaced.")
-    tokens: list[list[str]] | None = Field(None, description="Sentences as lists of words.")
+    tokens: SentencesOfWords | None = Field(None, description="Sentences as lists of words.")
     model: str | None = Field(None, description="One of `/api/models`; the default if missing.", examples=["en_ewt"])
 
 
 class ParseRequest(InputRequest):
     keep_tags: bool = Field(False, description="Keep the tags of the input.")
     probabilities: bool = Field(False, description="Return the probability of each arc.")
-    pictures: list[Picture] = Field([], description="Formats in which to draw each tree.", max_length=3)
+    pictures: Pictures = Field([], description="Formats in which to draw each tree.")
 
 
 class StepsRequest(InputRequest):
     sentence: int = Field(1, description="The number of the sentence to step through, from 1.", ge=1)
 
 
-class DrawRequest(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class DrawRequest(RequestModel):
     conllu: str = Field(description="Trees in CoNLL-U; they are not parsed again.")
-    pictures: list[Picture] = Field(["svg"], min_length=1, max_length=3)
+    pictures: Pictures = Field(["svg"], min_length=1)
     theme: Theme = "auto"
     tags: bool = True
     features: bool = False
@@ -146,24 +164,24 @@ def make_router(service: Service) -> APIRouter:
             limits=LimitsResponse.model_validate(service.limits, from_attributes=True),
         )
 
-    @router.post("/parse", summary="Parse text, CoNLL-U or words")
-    async def parse(request: ParseRequest) -> ParseResponse:
+    @router.post("/parse", summary="Parse text, CoNLL-U or words", response_model=ParseResponse)
+    async def parse(request: ParseRequest) -> Response:
         name, parser = service.models.find(request.model)
-        sentences = await service.run_in_thread(lambda: read_sentences(request, parser))
+        sentences = await service.run_in_thread(partial(read_sentences, request, parser))
         parsed = await service.parse(
             name, parser, sentences, keep_tags=request.keep_tags, probabilities=request.probabilities
         )
-        trees = await service.run_in_thread(lambda: [_make_tree(s, request.pictures, service.limits) for s in parsed])
-        return ParseResponse(model=name, acknowledgements=get_acknowledgements(parser), sentences=trees)
+        response = ParseResponse(model=name, acknowledgements=get_acknowledgements(parser), sentences=[])
+        return await service.run_in_thread(partial(_write_trees, response, parsed, request.pictures, service.limits))
 
     @router.post("/draw", summary="Draw trees")
     async def draw(request: DrawRequest) -> DrawResponse:
-        def work() -> list[dict[Picture, str]]:
-            sentences = read_conllu(request.conllu, check=require_acyclic)
+        def work(cancellation: Cancellation) -> list[dict[Picture, str]]:
+            sentences = read_conllu(request.conllu, cancellation, check=require_acyclic)
             check_lengths(sentences, service.limits)
             return [
                 draw_pictures(s, request.pictures, service.limits, request.theme, request.tags, request.features)
-                for s in sentences
+                for s in cancellation.watch(sentences)
             ]
 
         return DrawResponse(sentences=await service.run_in_thread(work))
@@ -172,8 +190,8 @@ def make_router(service: Service) -> APIRouter:
     async def steps(request: StepsRequest) -> StepsResponse:
         name, parser = service.models.find(request.model)
 
-        def work() -> StepsResponse:
-            sentences = read_sentences(request, parser)
+        def work(cancellation: Cancellation) -> StepsResponse:
+            sentences = read_sentences(request, parser, cancellation)
             if request.sentence > len(sentences):
                 raise Problem(422, f"there is no sentence {request.sentence}: the input has {len(sentences)}")
             sentence = sentences[request.sentence - 1]
@@ -181,6 +199,7 @@ def make_router(service: Service) -> APIRouter:
                 limit = f"the maximum for stepping is {service.limits.step_words}"
                 raise Problem(413, f"the sentence has {len(sentence):,} words, {limit}")
             model = model_steps(parser, sentence)
+            cancellation.check()
             oracle = oracle_steps(parser.parse(sentence), COMPARED_SYSTEMS.get(model.system, "nl-covington"))
             derivations = [
                 DerivationResponse(by="model", **vars(model)),
@@ -193,17 +212,17 @@ def make_router(service: Service) -> APIRouter:
     return router
 
 
-def read_sentences(request: InputRequest, parser: Parser) -> list[Sentence]:
+def read_sentences(request: InputRequest, parser: Parser, cancellation: Cancellation) -> list[Sentence]:
     """Read the sentences of a request."""
     inputs = [key for key in ("text", "conllu", "tokens") if getattr(request, key) is not None]
     if len(inputs) != 1:
         names = " and ".join(inputs) or "none of them"
         raise Problem(422, f"expected exactly one of text, conllu and tokens, found {names}")
     if request.tokens is not None:
-        return read_tokens(request.tokens)
+        return read_tokens(request.tokens, cancellation)
     if request.conllu is not None:
-        return read_conllu(request.conllu)
-    return read_text(parser, request.text or "")
+        return read_conllu(request.conllu, cancellation)
+    return read_text(parser, request.text or "", cancellation)
 
 
 def draw_pictures(
@@ -215,7 +234,8 @@ def draw_pictures(
     features: bool = False,
 ) -> dict[Picture, str]:
     """Draw a tree in each format; return nothing if it is too large to draw."""
-    if len(sentence) > limits.drawn_words:
+    characters = sum(len(cell) for word in sentence.words for cell in word)
+    if len(sentence) > limits.drawn_words or characters > limits.drawn_characters:
         return {}
     functions: dict[Picture, Callable[..., str]] = {
         "svg": partial(svg_tree, theme=theme),
@@ -223,6 +243,19 @@ def draw_pictures(
         "tikz": tikz_tree,
     }
     return {name: functions[name](sentence, tags=tags, features=features) for name in formats}
+
+
+def _write_trees(
+    response: ParseResponse,
+    parsed: list[ParsedSentence],
+    formats: Sequence[Picture],
+    limits: Limits,
+    cancellation: Cancellation,
+) -> Response:
+    """Add the trees to a response and write it as JSON, tree by tree, so that other threads can run in between."""
+    trees = [_make_tree(sentence, formats, limits).model_dump_json() for sentence in cancellation.watch(parsed)]
+    start = response.model_dump_json().removesuffix("]}")
+    return Response(f"{start}{','.join(trees)}]}}", media_type="application/json")
 
 
 def _make_tree(parsed: ParsedSentence, formats: Sequence[Picture], limits: Limits) -> TreeResponse:
@@ -234,7 +267,7 @@ def _describe_model(name: str, parser: Parser) -> ModelResponse:
     return ModelResponse(
         name=name,
         system=parser.system.name,
-        treebank=str(parser.card.get("treebank", "")),
-        licence=str(parser.card.get("licence", "")),
+        treebank=card_text(parser, "treebank"),
+        licence=card_text(parser, "licence"),
         tokenizer=parser.description.tokenizer is not None,
     )

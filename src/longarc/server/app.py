@@ -12,14 +12,16 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from longarc import __version__
 from longarc.drawing.svg import style_rules
 from longarc.errors import LongarcError
 from longarc.server import api, udpipe
+from longarc.server.active_requests import ActiveRequests
 from longarc.server.batching import Batcher
-from longarc.server.guard import Guard
+from longarc.server.guard import Guard, Log
 from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
 from longarc.server.problem import Problem, json_error, to_problem
@@ -33,10 +35,19 @@ routes under `/api` are easier to use from a program. Requests of all clients ar
 
 
 def make_app(
-    models: ServedModels, limits: Limits | None = None, token: str = "", hosts: frozenset[str] = frozenset()
+    models: ServedModels,
+    limits: Limits | None = None,
+    token: str = "",
+    hosts: frozenset[str] = frozenset(),
+    origins: frozenset[str] = frozenset(),
+    log: Log | None = None,
 ) -> FastAPI:
-    """Return the application. With `token`, everything but the page and `/health` needs it; with `hosts`, only requests
-    to these host names are answered."""
+    """Return the application.
+
+    With `token`, everything but the page and `/health` needs it; with `hosts`, only requests to these host names are
+    answered. Pages of other sites may use the server only if their origin, such as `https://example.org`, is in
+    `origins`. `log` is called with an entry for each request. `app.state.active` contains the requests being answered.
+    """
     limits = limits or Limits()
     metrics = Metrics()
     service = Service(models, limits, Batcher(limits, metrics, models.threads))
@@ -45,6 +56,7 @@ def make_app(
     async def run_batcher(app: FastAPI) -> AsyncIterator[None]:
         service.batcher.start()
         yield
+        service.threads.close()
         await anyio.to_thread.run_sync(service.batcher.close)
 
     app = FastAPI(
@@ -57,6 +69,7 @@ def make_app(
         docs_url=None,
         redoc_url=None,
     )
+    app.state.active = ActiveRequests()
     files = _page_files()
     for path, (media_type, content) in files.items():
         app.api_route(path, methods=["GET", "HEAD"], include_in_schema=False)(_make_endpoint(media_type, content))
@@ -82,12 +95,24 @@ def make_app(
         Guard,
         limits=limits,
         metrics=metrics,
+        active=app.state.active,
         token=token,
         hosts=hosts,
+        origins=origins,
+        page_paths=frozenset(files),
         open_paths=frozenset([*files, "/health"]),
         routes=frozenset([*files, *app.openapi()["paths"]]),
         error_response=error_response,
+        log=log,
     )
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=sorted(origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+            expose_headers=["X-Request-ID"],
+        )
 
     async def handle_error(request: Request, error: Exception) -> Response:
         return error_response(_find_problem(error), request.url.path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class BatchKey(NamedTuple):
     probabilities: bool
 
 
-@dataclass
+@dataclass(eq=False)
 class Job:
     """The sentences of one request."""
 
@@ -72,8 +72,8 @@ class Batcher:
         self._metrics = metrics
         self._turns: deque[Job] = deque()
         """Jobs with sentences that are not taken; the first job starts the next batch"""
-        self._waiting: dict[BatchKey, dict[int, deque[QueuedSentence]]] = {}
-        """The sentences of these jobs by key and length; some may be taken already"""
+        self._waiting: dict[BatchKey, dict[int, OrderedDict[QueuedSentence, None]]] = {}
+        """The sentences of these jobs that are not taken, by key and length"""
         self._words = 0
         self._changed = threading.Condition()
         self._closing = False
@@ -88,12 +88,13 @@ class Batcher:
             worker.start()
 
     def close(self) -> None:
-        """Finish all accepted jobs and stop the threads."""
+        """Finish all accepted jobs and stop the threads; give up on a thread that hangs."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
+        latest = time.monotonic() + self._limits.shutdown_seconds
         for worker in self._workers:
-            worker.join()
+            worker.join(max(0.0, latest - time.monotonic()))
 
     def submit(self, key: BatchKey, parser: Parser, sentences: Sequence[Sentence]) -> Job:
         """Queue sentences, whose columns will be filled in place; raise Problem 429 if the queue is full."""
@@ -108,11 +109,22 @@ class Batcher:
                 raise Problem(429, "the queue is full", "Try again in a moment.")
             by_length = self._waiting.setdefault(key, {})
             for index, sentence in enumerate(sentences):
-                by_length.setdefault(len(sentence), deque()).append((job, index))
+                by_length.setdefault(len(sentence), OrderedDict())[job, index] = None
             self._turns.append(job)
             self._count(words)
             self._changed.notify_all()
         return job
+
+    def abandon(self, job: Job) -> None:
+        """Forget the sentences of a job that nobody waits for; a batch that is being parsed is finished."""
+        job.abandoned = True
+        if job.unparsed == 0:
+            return
+        with self._changed:
+            if job in self._turns:
+                self._turns.remove(job)
+            self._drop(job)
+            self._changed.notify_all()
 
     def _count(self, words: int) -> None:
         self._words += words
@@ -153,21 +165,20 @@ class Batcher:
         if job.is_over():
             self._drop(job)
             return []
-        first = job.next
+        length = words = len(job.sentences[job.next])
         batch: list[QueuedSentence] = []
-        self._add(batch, job, first)
-        length = words = len(job.sentences[first])
-        by_length = self._waiting[job.key]
+        self._add(batch, job, job.next)
+        by_length = self._waiting.get(job.key, {})
         for near in sorted(by_length, key=lambda other: (abs(other - length), other)):
             if abs(near - length) > 2 + length // 2:
                 break
-            while by_length[near] and words + near <= BATCH_WORDS:
-                other, index = by_length[near].popleft()
-                if not other.taken[index] and not other.is_over():
+            while near in by_length and words + near <= BATCH_WORDS:
+                other, index = next(iter(by_length[near]))
+                if other.is_over():
+                    self._drop(other)
+                else:
                     self._add(batch, other, index)
                     words += near
-            if not by_length[near]:
-                del by_length[near]
         if job.next < len(job.sentences):
             self._turns.append(job)
         self._turns = deque(waiting for waiting in self._turns if waiting.next < len(waiting.sentences))
@@ -175,15 +186,29 @@ class Batcher:
         return batch
 
     def _add(self, batch: list[QueuedSentence], job: Job, index: int) -> None:
-        job.taken[index] = True
+        self._forget(job, index)
         while job.next < len(job.taken) and job.taken[job.next]:
             job.next += 1
         batch.append((job, index))
 
+    def _forget(self, job: Job, index: int) -> None:
+        """Mark a sentence as taken and remove it from the waiting ones."""
+        job.taken[index] = True
+        by_length = self._waiting[job.key]
+        length = len(job.sentences[index])
+        del by_length[length][job, index]
+        if not by_length[length]:
+            del by_length[length]
+        if not by_length:
+            del self._waiting[job.key]
+
     def _drop(self, job: Job) -> None:
-        """Mark the sentences of a finished job as taken, so that batches skip them."""
-        self._count(-sum(len(sentence) for sentence, taken in zip(job.sentences, job.taken, strict=True) if not taken))
-        job.taken = [True] * len(job.taken)
+        """Remove the waiting sentences of a job that is over."""
+        waiting = [index for index, taken in enumerate(job.taken) if not taken]
+        for index in waiting:
+            self._forget(job, index)
+        job.next = len(job.sentences)
+        self._count(-sum(len(job.sentences[index]) for index in waiting))
 
     def _parse(self, batch: list[QueuedSentence]) -> None:
         """Parse a batch. If that fails, parse each request's sentences alone, so that only the faulty one fails."""

@@ -10,6 +10,8 @@ from longarc.errors import InputError, LongarcError
 DESCRIPTIONS = {
     400: "The body cannot be read.",
     401: "The token is missing or wrong.",
+    403: "The request is for another host name, or comes from a page of another site.",
+    408: "The client stopped sending the request.",
     413: "The request or a sentence is too large.",
     422: "The input is invalid; the body says why.",
     429: "The queue is full; try again later.",

@@ -2,51 +2,108 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from longarc.data.conll import Treebank, parse_conll
+from longarc.data.conll import Check, Treebank, parse_conll
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
 from longarc.runtime.parser import Parser
 from longarc.server.limits import Limits
 from longarc.server.problem import Problem, to_problem
+from longarc.server.work import Cancellation
 
 NAME = "input"
 
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
 
 
-def read_conllu(text: str, **options: Any) -> Treebank:
+def read_conllu(text: str, cancellation: Cancellation, check: Check | None = None, **options: Any) -> Treebank:
     """Read CoNLL-U or CoNLL-X; the options are those of SentenceReader. Raise Problem 422 with the line of an error."""
+
+    def check_sentence(sentence: Sentence) -> None:
+        cancellation.check()
+        if check is not None:
+            check(sentence)
+
     _check_characters(text)
     # Sentences are concatenated in the output, so the last one needs its blank line too.
     ending = "" if text.endswith("\n\n") or not text else "\n" if text.endswith("\n") else "\n\n"
     try:
-        return parse_conll(text + ending, name=NAME, **options)
+        return parse_conll(text + ending, name=NAME, check=check_sentence, **options)
     except LongarcError as error:
         raise to_problem(error, NAME) from None
 
 
-def read_text(parser: Parser, text: str, first_number: int = 1) -> list[Sentence]:
+def read_text(parser: Parser, text: str, cancellation: Cancellation, first_number: int = 1) -> Treebank:
     """Split raw text into sentences and words with the model's tokenizer."""
     _check_characters(text)
-    return list(parser.tokenizer.split_stream([text], first_number=first_number))
+    treebank = Treebank()
+
+    def collect() -> Iterator[Sentence]:
+        treebank.tail = yield from parser.tokenizer.split_stream([text], first_number=first_number)
+
+    treebank.extend(cancellation.watch(collect()))
+    return treebank
 
 
-def read_horizontal(text: str) -> list[Sentence]:
+def read_lines(parser: Parser, text: str, cancellation: Cancellation) -> Treebank:
+    """Split raw text with one sentence per line into words."""
+    treebank = Treebank()
+    for line in cancellation.watch(_nonblank_lines(text)):
+        parts = read_text(parser, line, cancellation, first_number=len(treebank) + 1)
+        treebank.tail += parts.tail
+        if parts:
+            treebank.append(parts[0] if len(parts) == 1 else _join(parts, line))
+    return treebank
+
+
+def _nonblank_lines(text: str) -> Iterator[str]:
+    """Yield each line with the blank lines before it, and after it if it is the last one."""
+    current = ""
+    blanks: list[str] = []
+    for line in io.StringIO(text, newline="\n"):
+        if line.isspace():
+            blanks.append(line)
+            continue
+        if current:
+            yield current
+        current, blanks = "".join([*blanks, line]), []
+    if current or blanks:
+        yield current + "".join(blanks)
+
+
+def _join(parts: list[Sentence], text: str) -> Sentence:
+    """Join unparsed sentences into one, with the `sent_id` of the first."""
+    rows: list[list[str]] = []
+    words: list[list[str]] = []
+    for part in parts:
+        start = len(words)
+        for row in part.rows:
+            numbers = [str(int(number) + start) for number in row[0].split("-")]
+            renumbered = ["-".join(numbers), *row[1:]]
+            rows.append(renumbered)
+            if len(numbers) == 1:
+                words.append(renumbered)
+    comments = "".join(f"{comment}\n" for comment in parts[0].comments if not comment.startswith("# text ="))
+    return Sentence(rows, words, lead=f"{comments}# text = {' '.join(text.split())}\n")
+
+
+def read_horizontal(text: str, cancellation: Cancellation) -> list[Sentence]:
     """Read one sentence per line, its words separated by spaces."""
     _check_characters(text)
-    return [Sentence.from_forms(forms) for line in text.split("\n") if (forms := line.split())]
+    lines = cancellation.watch(text.split("\n"))
+    return [Sentence.from_forms(forms) for line in lines if (forms := line.split())]
 
 
-def read_vertical(text: str) -> list[Sentence]:
+def read_vertical(text: str, cancellation: Cancellation) -> list[Sentence]:
     """Read one word per line, with a blank line after each sentence."""
     _check_characters(text)
     sentences: list[Sentence] = []
     forms: list[str] = []
-    for line in [*text.split("\n"), ""]:
+    for line in cancellation.watch([*text.split("\n"), ""]):
         if form := line.partition("\t")[0].strip():
             forms.append(form)
         elif forms:
@@ -55,10 +112,10 @@ def read_vertical(text: str) -> list[Sentence]:
     return sentences
 
 
-def read_tokens(forms: Iterable[list[str]]) -> list[Sentence]:
+def read_tokens(forms: Iterable[list[str]], cancellation: Cancellation) -> list[Sentence]:
     """Make sentences from lists of words."""
     sentences = []
-    for number, words in enumerate(forms, 1):
+    for number, words in enumerate(cancellation.watch(forms), 1):
         try:
             sentences.append(Sentence.from_forms(words))
         except LongarcError as error:

@@ -35,7 +35,7 @@ def load_models(paths: Sequence[str], *, threads: int | None = None) -> ServedMo
     """Load model files, named without their suffix; without paths, load the model that comes with Longarc."""
     if not paths:
         parser = load(None, threads=threads)
-        return ServedModels({str(parser.card.get("name") or "default"): parser})
+        return ServedModels({card_text(parser, "name") or "default": parser})
     parsers: dict[str, Parser] = {}
     for path in paths:
         name = Path(path).stem
@@ -47,9 +47,14 @@ def load_models(paths: Sequence[str], *, threads: int | None = None) -> ServedMo
 
 def get_acknowledgements(parser: Parser) -> list[str]:
     """Return what users of the model's output should cite: the method, the treebank, its licence and authors."""
-    card = parser.card
     lines = ["Longarc: NL-Covington (Fernández-González & Gómez-Rodríguez, NAACL 2018)"]
     for key, label in (("treebank", "Trained on: "), ("licence", "Licence: "), ("attribution", "")):
-        if card.get(key):
-            lines.append(f"{label}{card[key]}")
+        if text := card_text(parser, key):
+            lines.append(f"{label}{text}")
     return lines
+
+
+def card_text(parser: Parser, key: str) -> str:
+    """Return an entry of a model's card as one line that can be sent to clients, whatever the file contains."""
+    text = str(parser.card.get(key) or "")
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())

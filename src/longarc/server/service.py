@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
-
-import anyio
-import anyio.to_thread
 
 from longarc.data.sentence import Sentence
 from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
 from longarc.server.batching import Batcher, BatchKey
 from longarc.server.limits import Limits
-from longarc.server.problem import Problem
 from longarc.server.read_input import check_lengths
 from longarc.server.served_models import ServedModels
+from longarc.server.work import Cancellation, Work, WorkerThreads
 
 T = TypeVar("T")
 
 LARGE = 30_000
 """Characters from which work moves to a thread."""
-MAX_THREADS = 4
-MAX_WAITING = 256
 
 
 @dataclass
@@ -34,25 +28,16 @@ class Service:
     models: ServedModels
     limits: Limits
     batcher: Batcher
-    _threads: anyio.CapacityLimiter | None = None
-    _waiting: int = 0
+    threads: WorkerThreads = field(default_factory=WorkerThreads)
 
-    async def run_in_thread(self, work: Callable[[], T], size: int = LARGE) -> T:
-        """Run blocking work (reading, drawing, stepping) in a thread.
+    async def run_in_thread(self, work: Work[T], size: int = LARGE) -> T:
+        """Run blocking work (reading, drawing, stepping) in a thread, and stop it when the request is over.
 
         `size`: characters read or written. Small work runs at once, since switching threads would take longer.
         """
         if size < LARGE:
-            return work()
-        if self._threads is None:
-            self._threads = anyio.CapacityLimiter(MAX_THREADS)
-        if self._waiting >= MAX_WAITING:
-            raise Problem(429, "too many requests are waiting", "Try again in a moment.")
-        self._waiting += 1
-        try:
-            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
-        finally:
-            self._waiting -= 1
+            return work(Cancellation())
+        return await self.threads.run(work)
 
     async def parse(
         self, model: str, parser: Parser, sentences: list[Sentence], *, keep_tags: bool, probabilities: bool
@@ -65,4 +50,4 @@ class Service:
         try:
             return await asyncio.wrap_future(job.result)
         finally:
-            job.abandoned = True
+            self.batcher.abandon(job)

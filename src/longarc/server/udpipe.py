@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
-from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
 from longarc import __version__
@@ -21,9 +20,17 @@ from longarc.data.conllx import to_conllu
 from longarc.data.sentence import DEPREL, FORM, HEAD, Sentence
 from longarc.runtime.parser import Parser
 from longarc.server.problem import DESCRIPTIONS, Problem
-from longarc.server.read_input import check_lengths, read_conllu, read_horizontal, read_text, read_vertical
-from longarc.server.served_models import get_acknowledgements
+from longarc.server.read_input import (
+    check_lengths,
+    read_conllu,
+    read_horizontal,
+    read_lines,
+    read_text,
+    read_vertical,
+)
+from longarc.server.served_models import card_text, get_acknowledgements
 from longarc.server.service import LARGE, Service
+from longarc.server.work import Cancellation
 
 PARAMETERS = {
     "data": "The input; required.",
@@ -37,6 +44,10 @@ PARAMETERS = {
 INPUTS = ("conllu", "horizontal", "vertical", "generic_tokenizer")
 OUTPUTS = ("conllu", "horizontal", "vertical")
 MAX_FIELDS = 50
+MAX_FIELD_HEAD = 8_192
+"""Bytes of the headers of a field that are read."""
+MAX_BOUNDARY = 200
+_HEADER_PARAMETER = re.compile(r';\s*(?P<name>[\w*-]+)=(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<plain>[^;\s"]*))')
 COMMON_ESCAPES = {f"%{ord(character):02X}".encode(): character.encode() for character in "\t\n=|:#,"}
 """The most frequent escapes in CoNLL-U; none of these characters can be part of another escape."""
 
@@ -87,7 +98,7 @@ def make_router(service: Service) -> APIRouter:
     @router.post("/process", summary="Tokenize, tag and parse", responses=_ERRORS, openapi_extra=_FORM)
     @router.get("/process", summary="Tokenize, tag and parse", responses=_ERRORS, openapi_extra=_QUERY)
     async def process_request(request: Request) -> ProcessResponse:
-        return await process(service, await read_parameters(request, service.limits.request_bytes))
+        return await process(service, await read_parameters(service, request))
 
     return router
 
@@ -99,28 +110,65 @@ def text_error(problem: Problem) -> Response:
     return PlainTextResponse(text + "\n", problem.status_code, problem.headers)
 
 
-async def read_parameters(request: Request, limit: int) -> dict[str, str]:
+async def read_parameters(service: Service, request: Request) -> dict[str, str]:
     """Read the parameters from the query and from a form of either kind."""
     parameters = dict(request.query_params.multi_items())
     if request.method != "POST":
         return parameters
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    content_type = request.headers.get("content-type", "")
+    media_type = content_type.partition(";")[0].strip().lower()
     body = await request.body()
     if media_type == "application/x-www-form-urlencoded":
-        return {**parameters, **read_form(body)}
+        return {**parameters, **await service.run_in_thread(lambda _: read_form(body), len(body) // 10)}
     if media_type == "multipart/form-data":
-        try:
-            form = await request.form(max_files=MAX_FIELDS, max_fields=MAX_FIELDS, max_part_size=limit)
-        except HTTPException as error:
-            raise Problem(422, f"the form cannot be read: {error.detail}"[:200]) from None
-        for key, value in form.multi_items():
-            try:
-                parameters[key] = (await value.read()).decode("utf-8-sig") if isinstance(value, UploadFile) else value
-            except UnicodeDecodeError:
-                raise Problem(422, f"{key[:40]} is not in UTF-8") from None
-    elif body:
+        return {**parameters, **read_multipart(body, content_type)}
+    if body:
         raise Problem(422, "the body must be a form: multipart/form-data or application/x-www-form-urlencoded")
     return parameters
+
+
+def read_multipart(body: bytes, content_type: str) -> dict[str, str]:
+    """Return the fields and files of a multipart form.
+
+    Starlette's reader decodes in any encoding that the client names, and takes a second for a few megabytes of headers.
+    """
+    boundary = _parameter(content_type, "boundary").encode("latin-1", "replace")
+    if not 1 <= len(boundary) <= MAX_BOUNDARY:
+        raise Problem(422, f"the form cannot be read: expected a boundary of 1 to {MAX_BOUNDARY} characters")
+    _, *parts = (b"\r\n" + body).split(b"\r\n--" + boundary, MAX_FIELDS + 2)
+    if len(parts) > MAX_FIELDS + 1:
+        raise Problem(422, f"the form cannot be read: it has more than {MAX_FIELDS} fields")
+    if not parts or not parts[-1].startswith(b"--"):
+        raise Problem(422, "the form cannot be read: its end is missing")
+    fields = {}
+    for part in parts[:-1]:
+        head, separator, content = part.partition(b"\r\n\r\n")
+        name = _field_name(head)
+        if not separator or name is None:
+            raise Problem(422, "the form cannot be read: a field without a name")
+        try:
+            fields[name] = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise Problem(422, f"{name[:40]} is not in UTF-8") from None
+    return fields
+
+
+def _field_name(head: bytes) -> str | None:
+    """Return the name of a field of a multipart form from its headers."""
+    for line in head[:MAX_FIELD_HEAD].decode("utf-8", "replace").split("\r\n"):
+        key, _, value = line.partition(":")
+        if key.strip().lower() == "content-disposition":
+            return _parameter(value, "name") or None
+    return None
+
+
+def _parameter(header: str, name: str) -> str:
+    """Return a parameter of a header, such as `boundary`; empty if it is missing."""
+    for match in _HEADER_PARAMETER.finditer(header):
+        if match["name"].lower() == name:
+            quoted = match["quoted"]
+            return match["plain"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+    return ""
 
 
 def read_form(body: bytes) -> dict[str, str]:
@@ -152,7 +200,7 @@ async def process(service: Service, parameters: dict[str, str]) -> ProcessRespon
     options = parameters.get("tokenizer", "").split(";")
     data = parameters["data"]
     size = len(data) if source in ("conllu", "horizontal", "vertical") else LARGE  # a tokenizer takes longer
-    sentences = await service.run_in_thread(lambda: _read(parser, data, source, "presegmented" in options), size)
+    sentences = await service.run_in_thread(partial(_read, parser, data, source, "presegmented" in options), size)
     tail = getattr(sentences, "tail", "")
     if "tagger" in parameters or "parser" in parameters:
         input_trees = [] if "parser" in parameters else [(s.column(HEAD), s.column(DEPREL)) for s in sentences]
@@ -162,7 +210,7 @@ async def process(service: Service, parameters: dict[str, str]) -> ProcessRespon
             sentence.set_column(DEPREL, relations)
     else:
         check_lengths(sentences, service.limits)
-    result = await service.run_in_thread(lambda: _write(name, parser, sentences, output, tail), len(data))
+    result = await service.run_in_thread(partial(_write, name, parser, sentences, output, tail), len(data))
     return ProcessResponse(model=name, acknowledgements=get_acknowledgements(parser), result=result)
 
 
@@ -174,47 +222,28 @@ def _check_format(value: str | None, known: Sequence[str], parameter: str) -> st
     return name
 
 
-def _read(parser: Parser, data: str, source: str, presegmented: bool) -> list[Sentence]:
+def _read(parser: Parser, data: str, source: str, presegmented: bool, cancellation: Cancellation) -> list[Sentence]:
     # UDPipe's client converts all line ends to CRLF.
     data = data.removeprefix("\ufeff").replace("\r\n", "\n")
     match source:
         case "conllu":
-            return read_conllu(data, format="conllu")
+            return read_conllu(data, cancellation, format="conllu")
         case "horizontal":
-            return read_horizontal(data)
+            return read_horizontal(data, cancellation)
         case "vertical":
-            return read_vertical(data)
-    if not presegmented:
-        return read_text(parser, data)
-    sentences: list[Sentence] = []
-    for line in re.findall(r"\s*\S[^\n]*\n?", data):
-        if parts := read_text(parser, line, first_number=len(sentences) + 1):
-            sentences.append(parts[0] if len(parts) == 1 else _join(parts, line))
-    return sentences
+            return read_vertical(data, cancellation)
+    return read_lines(parser, data, cancellation) if presegmented else read_text(parser, data, cancellation)
 
 
-def _join(parts: list[Sentence], text: str) -> Sentence:
-    """Join unparsed sentences into one, with the `sent_id` of the first."""
-    rows: list[list[str]] = []
-    words: list[list[str]] = []
-    for part in parts:
-        start = len(words)
-        for row in part.rows:
-            numbers = [str(int(number) + start) for number in row[0].split("-")]
-            renumbered = ["-".join(numbers), *row[1:]]
-            rows.append(renumbered)
-            if len(numbers) == 1:
-                words.append(renumbered)
-    comments = "".join(f"{comment}\n" for comment in parts[0].comments if not comment.startswith("# text ="))
-    return Sentence(rows, words, lead=f"{comments}# text = {' '.join(text.split())}\n")
-
-
-def _write(name: str, parser: Parser, sentences: list[Sentence], output: str, tail: str) -> str:
+def _write(
+    name: str, parser: Parser, sentences: list[Sentence], output: str, tail: str, cancellation: Cancellation
+) -> str:
+    watched = cancellation.watch(sentences)
     if output == "horizontal":
-        return "".join(" ".join(word[FORM].replace(" ", "_") for word in s.words) + "\n" for s in sentences)
+        return "".join(" ".join(word[FORM].replace(" ", "_") for word in s.words) + "\n" for s in watched)
     if output == "vertical":
-        return "".join("".join(f"{word[FORM]}\n" for word in sentence.words) + "\n" for sentence in sentences)
+        return "".join("".join(f"{word[FORM]}\n" for word in sentence.words) + "\n" for sentence in watched)
     comments = f"# generator = Longarc {__version__}\n# udpipe_model = {name}\n"
-    if parser.card.get("licence"):
-        comments += f"# udpipe_model_licence = {parser.card['licence']}\n"
-    return comments + "".join(to_conllu(sentence).to_conll() for sentence in sentences) + tail
+    if licence := card_text(parser, "licence"):
+        comments += f"# udpipe_model_licence = {licence}\n"
+    return comments + "".join(to_conllu(sentence).to_conll() for sentence in watched) + tail

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,22 +17,44 @@ from longarc.data.files import open_output
 from longarc.errors import LongarcError
 from longarc.training.weight_average import WeightAverage
 
+METADATA, CHECKSUM = "longarc", "sha256"
+"""Entries in the metadata of a safetensors file."""
+
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
-    """Write tensors, and metadata that JSON can hold, atomically."""
+    """Write tensors, and metadata that JSON can hold, atomically and with a checksum."""
     contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(metadata)
+    entries = {METADATA: text, CHECKSUM: _checksum(contiguous, text)}
     with open_output(path) as stream:
-        stream.write(save(contiguous, metadata={"longarc": json.dumps(metadata)}))
+        stream.write(save(contiguous, metadata=entries))
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `save_tensors` wrote."""
+    """Read what `save_tensors` wrote; raise LongarcError if anything in it has changed since."""
     try:
         with safe_open(path, framework="pt") as stream:
             tensors = {name: stream.get_tensor(name) for name in stream.keys()}  # noqa: SIM118 (not a dict)
-            return tensors, json.loads((stream.metadata() or {})["longarc"])
+            entries = stream.metadata() or {}
+        # Files of earlier versions have no checksum, and no other entry than METADATA.
+        if entries.keys() != {METADATA} and entries[CHECKSUM] != _checksum(tensors, entries[METADATA]):
+            raise ValueError("the checksum does not match")
+        return tensors, json.loads(entries[METADATA])
+    except FileNotFoundError:
+        raise LongarcError(f"{path}: is missing", "Restore the file, or train again.") from None
     except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise LongarcError(f"{path}: not a readable checkpoint: {error}") from None
+        hint = "Restore the file from a copy, or train again."
+        raise LongarcError(f"{path}: is damaged: {error}", hint) from None
+
+
+def _checksum(tensors: Mapping[str, Tensor], metadata: str) -> str:
+    """Return a digest of names, types, shapes and numbers of the tensors, and of the metadata."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(tensors.items()):
+        digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    digest.update(metadata.encode())
+    return digest.hexdigest()
 
 
 def training_state(

@@ -56,6 +56,12 @@ def model_card(name: str, configuration: Configuration, scores: Mapping[str, flo
     }
 
 
+def model_paths(out: Path) -> tuple[Path, Path]:
+    """Return the files of the 32-bit and of the 8-bit model in a training folder."""
+    name = out.resolve().name
+    return out / f"{name}.longarc", out / f"{name}-int8.longarc"
+
+
 def write_models(
     trained: TrainedModel,
     out: Path,
@@ -73,13 +79,13 @@ def write_models(
     most_words: words that the 8-bit model knows at most, 0 for all. narrow: reduce the inputs of the 8-bit model's
     LSTMs as far as the scores on dev allow. announce: receives a description of each step.
     """
-    name = out.resolve().name
+    path, small_path = model_paths(out)
     announce("scoring the model")
-    model = trained.to_model_file(model_card(name, trained.configuration, scores, origin))
+    model = trained.to_model_file(model_card(path.stem, trained.configuration, scores, origin))
     model = choose_variants(model, dev)
     dev_scores = score_model(model, dev)
     model.card["scores"] |= _for_card(dev_scores, "dev")
-    yield _write(out / f"{name}.longarc", model)
+    yield _write(path, model)
     if not quantize:
         return
     small = _narrow_int8(model, dev_scores, dev, most_words, announce) if narrow else make_int8(model, most_words)
@@ -87,7 +93,7 @@ def write_models(
     small.card["scores"] = {**scores, **_for_card(score_model(small, dev), "dev")}
     if dev:
         small.card["float32_scores"] = _for_card(dev_scores, "dev")
-    yield _write(out / f"{name}-int8.longarc", small)
+    yield _write(small_path, small)
 
 
 def choose_variants(model: ModelFile, dev: Sequence[Sentence]) -> ModelFile:

@@ -44,7 +44,7 @@ class TrainingData:
 
 
 def prepare(
-    configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], vectors: Path | None
+    configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], vectors: Sequence[Path] = ()
 ) -> tuple[TrainedModel, TrainingData]:
     """Build vocabularies, network and examples; the initial weights depend only on the seed."""
     if not train:
@@ -61,6 +61,7 @@ def prepare(
         columns=learn_columns(configuration, train),
         relations=learn_relations(trees),
     )
+    Description.from_json(description.as_json(), "the training data")  # what a model file could not contain
     torch.manual_seed(configuration.seed)
     network = Network(configuration, description)
     network.encoder.initialise(pretrained, configuration.seed)

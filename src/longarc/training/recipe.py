@@ -23,6 +23,9 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     test: Path | None = None
     """Evaluated once, at the end, for the scores on the card"""
     vectors: Path | None = None
+    """A file of word vectors"""
+    subwords: Path | None = None
+    """The file pieces.txt of a table of subword vectors"""
     encoding: str = "utf-8"
     preset: str = "base"
     most_words: int = 0
@@ -44,6 +47,11 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def files(self) -> dict[str, Path]:
         """All files to read, by key."""
         return path_fields(self)
+
+    @property
+    def vector_files(self) -> list[Path]:
+        """The files of pretrained vectors."""
+        return [path for path in (self.vectors, self.subwords) if path is not None]
 
 
 def read_recipe(path: Path) -> tuple[Recipe, Configuration]:

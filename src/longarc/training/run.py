@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+import os
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from longarc.configuration import Configuration
+from longarc.data.files import remove_stale_temporaries
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
 from longarc.runtime.parser import Parser
+from longarc.training.packaging import model_paths
 from longarc.training.prepare import prepare
 from longarc.training.scoring import score_words
 from longarc.training.train_tokenizer import has_text, train_tokenizer
@@ -23,7 +29,12 @@ from longarc.training.trained_model import (
     load_tokenizer,
     save_tokenizer,
 )
-from longarc.training.trainer import BEST, CHECKPOINT, LOG, Reporter, Trainer, write_log
+from longarc.training.trainer import BEST, CHECKPOINT, LOG, PREVIOUS, Reporter, Trainer, read_log, write_log
+
+if sys.platform != "win32":
+    import fcntl
+
+LOCK = "training.lock"
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,62 @@ def is_finished(out: Path) -> bool:
 
 def is_unfinished(out: Path) -> bool:
     """Return whether a folder contains a resumable checkpoint."""
-    return (out / CHECKPOINT).exists()
+    return (out / CHECKPOINT).exists() or (out / PREVIOUS).exists()
+
+
+def is_packaged(out: Path, *, quantize: bool) -> bool:
+    """Return whether a folder contains the model files of its finished training run, and not of an earlier one."""
+    files = model_paths(out)[: 2 if quantize else 1]
+    return is_finished(out) and all(
+        path.exists() and path.stat().st_mtime_ns >= (out / WEIGHTS).stat().st_mtime_ns for path in files
+    )
+
+
+@contextmanager
+def lock_folder(out: Path) -> Iterator[None]:
+    """Create the folder and keep other trainings out of it.
+
+    The lock file names the process and the host that own it. The system releases the lock when its process ends, so a
+    lock file that a killed training left is reused.
+    """
+    try:
+        existed = out.exists()
+        out.mkdir(parents=True, exist_ok=True)
+        descriptor = _lock(out / LOCK)
+    except FileExistsError:
+        raise LongarcError(f"{out}: is not a folder") from None
+    except OSError as error:
+        raise LongarcError(f"{out}: cannot be used: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        (out / LOCK).unlink(missing_ok=True)
+        os.close(descriptor)
+        if not existed:
+            with suppress(OSError):  # unless it contains files
+                out.rmdir()
+
+
+def _lock(path: Path) -> int:
+    """Return the descriptor of a lock file that this process holds; raise LongarcError if another process does."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            if sys.platform != "win32":
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.exists() and os.path.samestat(os.fstat(descriptor), path.stat()):
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, f"process {os.getpid()} on {platform.node()}\n".encode())
+                return descriptor
+        except BlockingIOError:
+            owner = os.read(descriptor, 1000).decode(errors="replace").strip() or "another process"
+            os.close(descriptor)
+            hint = "Wait until it has ended, or use another folder."
+            raise LongarcError(f"{path.parent}: {owner} is training in this folder", hint) from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # its owner removed the file just now
 
 
 def clear_folder(out: Path, *, everything: bool) -> None:
@@ -50,10 +116,9 @@ def clear_folder(out: Path, *, everything: bool) -> None:
     if out.exists() and not out.is_dir():
         raise LongarcError(f"{out}: is not a folder")
     out.mkdir(parents=True, exist_ok=True)
-    for partial in out.glob(".*.part"):
-        partial.unlink()
+    remove_stale_temporaries(out)
     if everything:
-        for name in (WEIGHTS, CHECKPOINT, BEST, LOG, TOKENIZER_WEIGHTS):
+        for name in (WEIGHTS, CHECKPOINT, PREVIOUS, BEST, LOG, TOKENIZER_WEIGHTS):
             (out / name).unlink(missing_ok=True)
 
 
@@ -63,33 +128,39 @@ def train_model(
     out: Path,
     reporter: Reporter,
     *,
-    vectors: Path | None = None,
+    vectors: Sequence[Path] = (),
     resume: bool = False,
 ) -> tuple[TrainedModel, dict[str, float]]:
     """Train to the end; return the model and its scores on the test data, if there is any.
 
-    Raise trainer.Interrupted when interrupted; with `resume`, continue from the last checkpoint.
+    Raise trainer.Interrupted when interrupted; with `resume`, continue from the last checkpoint or the final weights.
     """
     model, data = prepare(configuration, splits.train, splits.dev, vectors)
-    model.save_description(out)
     model = replace(model, tokenizer=_tokenizer(configuration, splits.train, out, reporter, resume))
     trainer = Trainer(model, data, out, reporter)
     if resume:
         trainer.resume()
         for entry in trainer.position.history:
             reporter.epoch_done(entry)
+    model.save_description(out)
     try:
         trainer.train()
     finally:
         _draw_curve(trainer.position.history, out)
-    scores: dict[str, float] = {}
-    if splits.test:
+    scores = _logged_test_scores(out)
+    if splits.test and not scores:
         test_scores = score_words(Parser(model.to_model_file({})), splits.test)
         scores = {f"test_{name}": round(score, 4) for name, score in test_scores.items()}
         last: dict[str, Any] = {"epoch": trainer.position.best_epoch or data.epochs, **scores}
         write_log(out, [*trainer.position.history, last])
         reporter.epoch_done(last)
     return model, scores
+
+
+def _logged_test_scores(out: Path) -> dict[str, float]:
+    """Return the scores on the test data that a training logged before it was killed."""
+    *_, last = [{}, *read_log(out)]
+    return {name: score for name, score in last.items() if name.startswith("test_")}
 
 
 def _tokenizer(

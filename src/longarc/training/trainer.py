@@ -29,7 +29,9 @@ from longarc.training.weight_average import WeightAverage
 
 CHECKPOINT_SECONDS = 180.0
 
-CHECKPOINT, BEST, LOG = "checkpoint.safetensors", "best.safetensors", "log.jsonl"
+CHECKPOINT, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
+"""The last checkpoint, and the one before it, which is used if the last one is damaged."""
+BEST, LOG = "best.safetensors", "log.jsonl"
 
 
 class Reporter(Protocol):
@@ -98,32 +100,69 @@ class Trainer:
         self.average = WeightAverage(self.network, averaging) if averaging else None
         self.position = Position()
         self._interrupted = False
+        self._finished = False
 
     def resume(self) -> None:
-        """Restore the last checkpoint in the folder."""
-        tensors, metadata = load_tensors(self.out / CHECKPOINT)
-        if metadata.get("fingerprint") != self.data.fingerprint:
+        """Restore the weights of a finished training, or else the last good checkpoint in the folder."""
+        if (self.out / WEIGHTS).exists():
+            tensors, metadata = load_tensors(self.out / WEIGHTS)
+            # Earlier versions did not store the fingerprint with the weights.
+            self._require_fingerprint(metadata.get("training", self.data.fingerprint))
+            self.network.load_state_dict(tensors)
+            self.position = Position(history=metadata["history"], best_epoch=metadata.get("best_epoch", 0))
+            self._finished = True
+            return
+        tensors, metadata = self._load_checkpoint()
+        self._require_fingerprint(metadata.get("fingerprint"))
+        restore_training_state(tensors, self.network, self.optimizer, self.average)
+        self.position = Position(**metadata["position"])
+        if self.position.best_epoch:
+            load_tensors(self.out / BEST)  # report damage now and not after the last epoch
+
+    def _require_fingerprint(self, fingerprint: str | None) -> None:
+        if fingerprint != self.data.fingerprint:
             raise LongarcError(
                 f"{self.out}: the checkpoint belongs to a different training run",
                 "Resume with the same files and options, or start over.",
             )
-        restore_training_state(tensors, self.network, self.optimizer, self.average)
-        self.position = Position(**metadata["position"])
+
+    def _load_checkpoint(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        """Read the last checkpoint. If it is damaged, replace it by the previous one."""
+        try:
+            return load_tensors(self.out / CHECKPOINT)
+        except LongarcError as error:
+            if not (self.out / PREVIOUS).exists():
+                raise
+            checkpoint = load_tensors(self.out / PREVIOUS)
+            (self.out / PREVIOUS).replace(self.out / CHECKPOINT)
+            self.reporter.note(f"{error.message}; resuming from the checkpoint before it")
+            return checkpoint
 
     def train(self) -> None:
         """Train to the end and write the weights of the best epoch on dev, or else of the last epoch."""
-        with self._interrupt_on_signals():
-            while self.position.epoch <= self.data.epochs and not self._has_stopped_improving():
-                self._train_epoch()
-                self._end_epoch()
+        if not self._finished:
+            with self._interrupt_on_signals():
+                while self.position.epoch <= self.data.epochs and not self._has_stopped_improving():
+                    self._train_epoch()
+                    self._end_epoch()
+            self._save_weights()
+        for name in (CHECKPOINT, PREVIOUS, BEST):
+            (self.out / name).unlink(missing_ok=True)
+
+    def _save_weights(self) -> None:
         if self.data.dev:
             tensors, _ = load_tensors(self.out / BEST)
             self.network.load_state_dict(tensors)
         elif self.average is not None:
             self.network.load_state_dict(self.average.average, strict=False)
-        save_tensors(self.out / WEIGHTS, self.network.state_dict(), {"history": self.position.history})
-        (self.out / CHECKPOINT).unlink(missing_ok=True)
-        (self.out / BEST).unlink(missing_ok=True)
+        position = self.position
+        metadata = {
+            "history": position.history,
+            "best_epoch": position.best_epoch,
+            "training": self.data.fingerprint,
+        }
+        save_tensors(self.out / WEIGHTS, self.network.state_dict(), metadata)
+        self._finished = True
 
     def _train_epoch(self) -> None:
         position, examples = self.position, self.data.examples
@@ -204,16 +243,27 @@ class Trainer:
     def _save_checkpoint(self) -> None:
         metadata = {"position": asdict(self.position), "fingerprint": self.data.fingerprint}
         state = training_state(self.network, self.optimizer, self.average)
-        save_tensors(self.out / CHECKPOINT, state, metadata)
+        path, previous = self.out / CHECKPOINT, self.out / PREVIOUS
+        if path.exists():
+            previous.unlink(missing_ok=True)
+            try:
+                previous.hardlink_to(path)
+            except OSError:  # a file system without hard links
+                path.replace(previous)
+        save_tensors(path, state, metadata)
 
     @contextmanager
     def _interrupt_on_signals(self) -> Iterator[None]:
-        """On SIGINT and SIGTERM, finish the batch and save the state."""
+        """On SIGINT, SIGTERM and SIGHUP, finish the batch and save the state."""
 
         def interrupt(*_: Any) -> None:
             self._interrupted = True
 
-        previous = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        # Windows has no SIGHUP, and nohup ignores it.
+        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)
+        previous = {number: signal.signal(number, interrupt) for number in numbers}
         try:
             yield
         finally:
@@ -225,3 +275,13 @@ def write_log(out: Path, history: Sequence[dict[str, Any]]) -> None:
     """Write the log as JSON lines, one per epoch and one for the test set."""
     with open_output(out / LOG) as stream:
         stream.write("".join(json.dumps(entry) + "\n" for entry in history).encode())
+
+
+def read_log(out: Path) -> list[dict[str, Any]]:
+    """Return the entries that `write_log` wrote; none if there is no log."""
+    try:
+        return [json.loads(line) for line in (out / LOG).read_text("utf-8").splitlines()]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise LongarcError(f"{out / LOG}: cannot be read: {error}") from None
