@@ -13,6 +13,8 @@ import re
 from functools import lru_cache
 
 SAME, ABSOLUTE = "=", "!"
+LONGEST_CACHED = 64
+"""Characters of a form whose lemma is cached, so that the cache is bounded in bytes."""
 _CASING = re.compile(r"([↑↓])(-?\d+)")
 
 
@@ -34,9 +36,12 @@ def make_script(form: str, lemma: str) -> str:
     return ABSOLUTE + lemma
 
 
-@lru_cache(maxsize=1 << 16)
 def apply_script(form: str, script: str) -> str:
     """Return the lemma of a form, or the form itself if the script does not apply to it."""
+    return _cached_lemma(form, script) if len(form) <= LONGEST_CACHED else _lemma(form, script)
+
+
+def _lemma(form: str, script: str) -> str:
     if script.startswith(ABSOLUTE):
         return script[1:] or form
     if script == SAME:
@@ -51,6 +56,9 @@ def apply_script(form: str, script: str) -> str:
         index = int(position) % len(lemma) if lemma else 0
         lemma = lemma[:index] + (lemma[index:].upper() if case == "↑" else lemma[index:].lower())
     return lemma or form
+
+
+_cached_lemma = lru_cache(maxsize=1 << 16)(_lemma)
 
 
 def _split(script: str) -> tuple[str, str, str]:

@@ -33,7 +33,7 @@ class Pieces:
         self.texts = list(texts)
         self._numbers = {text: number for number, text in enumerate(self.texts, 1)}
         self._longest = max(map(len, self.texts), default=0)
-        self.split = lru_cache(maxsize=1 << 15)(self._split)
+        self._cached_split = lru_cache(maxsize=1 << 15)(self._split)
 
     @classmethod
     def from_json(cls, data: Any) -> Pieces:
@@ -46,9 +46,12 @@ class Pieces:
         """Return how many numbers are in use, including that of padding."""
         return 1 + len(self.texts)
 
-    def _split(self, form: str) -> tuple[int, ...]:
+    def split(self, form: str) -> tuple[int, ...]:
         """Return the numbers of a word's pieces, the longest possible ones from left to right."""
-        text = WORD_START + form[:LONGEST_WORD]
+        return self._cached_split(form[:LONGEST_WORD])
+
+    def _split(self, form: str) -> tuple[int, ...]:
+        text = WORD_START + form
         numbers = []
         start = 0
         while start < len(text):
