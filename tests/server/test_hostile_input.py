@@ -25,7 +25,7 @@ Send = Callable[[TestClient, str], int]
 def post_json(path: str, **fields: object) -> Send:
     def send(client: TestClient, text: str) -> int:
         body = {key: text if value is None else value for key, value in fields.items()}
-        return client.post(path, json=body).status_code
+        return int(client.post(path, json=body).status_code)
 
     return send
 
@@ -37,7 +37,7 @@ def post_form(**fields: str) -> Send:
 def post_multipart(**fields: str) -> Send:
     def send(client: TestClient, text: str) -> int:
         files = {"data": (None, text), **{key: (None, value) for key, value in fields.items()}}
-        return client.post("/process", files=files).status_code
+        return int(client.post("/process", files=files).status_code)
 
     return send
 
@@ -101,14 +101,15 @@ def test_a_megabyte_of_white_space_is_read_at_once(client: TestClient, reader: s
 def test_forms_are_read_in_linear_time(piece: bytes) -> None:
     def work(count: int) -> None:
         body = piece * (count // len(piece))
-        for read in (
+        readers: list[Callable[[], object]] = [
             lambda: read_form(b"data=" + body),
             lambda: read_multipart(body, "multipart/form-data; boundary=b"),
             lambda: read_multipart(
                 b"--b\r\nContent-Disposition: form-data" + body + b"\r\n\r\nx\r\n--b--", "a;boundary=b"
             ),
             lambda: read_multipart(b"", "multipart/form-data" + body.decode("latin-1")),
-        ):
+        ]
+        for read in readers:
             try:
                 read()
             except Exception as error:
