@@ -67,6 +67,20 @@ def data_folder() -> Path:
     return Path(os.environ.get(FOLDER_VARIABLE) or "treebanks")
 
 
+class WithFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """A table of a TOML file some of whose values are paths."""
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """All files to read, by key."""
+        return path_fields(self)
+
+    @property
+    def vector_files(self) -> list[Path]:
+        """The files of pretrained vectors."""
+        return [path for key, path in self.files.items() if key in ("vectors", "subwords")]
+
+
 def path_fields(struct: msgspec.Struct) -> dict[str, Path]:
     """Return the paths among the fields of a struct by field name."""
     return {name: value for name, value in msgspec.structs.asdict(struct).items() if isinstance(value, Path)}

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, field
 
 from longarc.configuration import Configuration, preset
 from longarc.data.schema import convert, read_toml
-from longarc.data.treebank_sources import path_fields, require_files, resolve_paths
+from longarc.data.treebank_sources import WithFiles, require_files, resolve_paths
 from longarc.errors import LongarcError
 from longarc.evaluation.conventions import Punctuation
 from longarc.evaluation.significance import SAMPLES
@@ -21,7 +21,7 @@ from longarc.experiment.paper_results import SCORES
 from longarc.transitions import SYSTEMS
 
 
-class ExperimentTreebank(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExperimentTreebank(WithFiles, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A `[[treebank]]` of the file."""
 
     name: Annotated[str, Meta(pattern=r"\w", description="text with a letter or digit in it")]
@@ -50,16 +50,6 @@ class ExperimentTreebank(Struct, frozen=True, kw_only=True, forbid_unknown_field
     def slug(self) -> str:
         """The name in a form that is safe in file names."""
         return re.sub(r"[^\w.]+", "-", self.name).strip("-.")
-
-    @property
-    def files(self) -> dict[str, Path]:
-        """All files to read, by key."""
-        return path_fields(self)
-
-    @property
-    def vector_files(self) -> list[Path]:
-        """The files of pretrained vectors."""
-        return [path for path in (self.vectors, self.subwords) if path is not None]
 
 
 class ExperimentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

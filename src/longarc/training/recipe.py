@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, field
 
 from longarc.configuration import Configuration, preset
 from longarc.data.schema import convert, read_toml
-from longarc.data.treebank_sources import path_fields, require_files, resolve_paths
+from longarc.data.treebank_sources import WithFiles, require_files, resolve_paths
 from longarc.training.packaging import Origin
 
 
-class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Recipe(WithFiles, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Paths in the file are relative to its folder."""
 
     name: Annotated[str, Meta(min_length=1)]
@@ -42,16 +42,6 @@ class Recipe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def origin(self) -> Origin:
         return Origin(self.treebank, self.licence, self.attribution)
-
-    @property
-    def files(self) -> dict[str, Path]:
-        """All files to read, by key."""
-        return path_fields(self)
-
-    @property
-    def vector_files(self) -> list[Path]:
-        """The files of pretrained vectors."""
-        return [path for path in (self.vectors, self.subwords) if path is not None]
 
 
 def read_recipe(path: Path) -> tuple[Recipe, Configuration]:
