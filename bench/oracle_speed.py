@@ -17,7 +17,7 @@ def main() -> None:
     parser.add_argument("--encoding", default="utf-8", help="encoding of the treebank (default: utf-8)")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each system; the fastest counts (default: 3)")
     options = parser.parse_args()
-    trees = [sentence.heads for sentence in read_all(options.treebank, encoding=options.encoding)]
+    trees = [sentence.node_heads for sentence in read_all(options.treebank, encoding=options.encoding)]
     words = sum(len(heads) - 1 for heads in trees)
     print(f"{options.treebank}: {len(trees):,} sentences, {words:,} words\n")
     print("| system | transitions | seconds | words/s | transitions/s |")

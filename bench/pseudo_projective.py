@@ -46,7 +46,7 @@ class Recovery:
 
     def add(self, sentence: Sentence, scheme: Scheme) -> None:
         """Encode and decode a sentence, and count the result."""
-        heads, relations = sentence.heads, sentence.relations
+        heads, relations = sentence.node_heads, sentence.node_relations
         try:
             lifted_heads, encoded = projectivize(heads, relations, scheme)
         except LongarcError:
@@ -67,8 +67,8 @@ class Recovery:
 def measure(name: str, sentences: Sequence[Sentence]) -> Iterable[list[str]]:
     """Yield the table rows of one treebank, one per scheme."""
     words = sum(len(sentence) for sentence in sentences)
-    nonprojective = np.array([np.count_nonzero(~projective_arcs(sentence.heads)) for sentence in sentences])
-    labels = {relation for sentence in sentences for relation in sentence.relations[1:]}
+    nonprojective = np.array([np.count_nonzero(~projective_arcs(sentence.node_heads)) for sentence in sentences])
+    labels = {relation for sentence in sentences for relation in sentence.node_relations[1:]}
     crossing = int(np.count_nonzero(nonprojective))
     for scheme in SCHEMES:
         recovery = Recovery()

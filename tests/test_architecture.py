@@ -158,7 +158,7 @@ def test_a_new_encoder_trains_packages_and_parses(treebank: Path, monkeypatch: p
     parser = longarc.load(model, threads=1)
     assert isinstance(parser.description.features, LastLetters)
     # Words with the same last letter are the same word to this encoder.
-    assert parser.parse(["the", "dog"]).heads.tolist() == parser.parse(["she", "fog"]).heads.tolist()
+    assert parser.parse(["the", "dog"]).node_heads.tolist() == parser.parse(["she", "fog"]).node_heads.tolist()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class CaseLemma(Column):
 
     @classmethod
     def learn(cls, sentences: Sequence[Sentence]) -> Column:
-        labels = Counter(cls._label(word[FORM], word[LEMMA]) for s in sentences for word in s.words)
+        labels = Counter(cls._label(word[FORM], word[LEMMA]) for s in sentences for word in s.word_rows)
         return cls(Labels.from_counts(labels))
 
     @staticmethod
@@ -180,7 +180,7 @@ class CaseLemma(Column):
         return "upper" if lemma == form.upper() else "same"
 
     def encode(self, sentence: Sentence) -> NDArray[np.int64]:
-        labels = [self._label(word[FORM], word[LEMMA]) for word in sentence.words]
+        labels = [self._label(word[FORM], word[LEMMA]) for word in sentence.word_rows]
         return np.concatenate([[NOT_KNOWN], self.labels.numbers(labels)])
 
     def decode(self, forms: Sequence[str], labels: NDArray[np.int64], cells: Mapping[str, list[str]]) -> list[str]:
@@ -194,7 +194,7 @@ def test_a_new_column_is_trained_scored_written_and_given_to_spacy(
     monkeypatch.setitem(COLUMNS, CaseLemma.name, CaseLemma)
     sentences = longarc.read_all(treebank)
     for sentence in sentences:
-        for word in sentence.words:
+        for word in sentence.word_rows:
             word[LEMMA] = word[FORM].upper() if word[FORM] == "the" else word[FORM]
     longarc.write(treebank, sentences)
     model = train(treebank, "--set=columns=['upos', 'lemma']", "--epochs=40", "--set=learning_rate=0.01")

@@ -57,7 +57,7 @@ def treebank(path: Path, encoding: str) -> Treebank:
 
 @pytest.fixture(scope="module")
 def trees(treebank: Treebank) -> list[Heads]:
-    return [sentence.heads for sentence in treebank]
+    return [sentence.node_heads for sentence in treebank]
 
 
 @pytest.fixture(scope="module")
@@ -97,5 +97,5 @@ def test_a_treebank_in_latin_1_is_not_read_as_utf_8(folder: str) -> None:
 
 @pytest.mark.parametrize(("system", "expected"), [("covington", 66.77), ("nl-covington", 36.35)])
 def test_danish_takes_as_many_transitions_as_in_the_paper(system: str, expected: float) -> None:
-    danish = [sentence.heads for sentence in read(treebank_file("da_ddt", "test.conll"))]
+    danish = [sentence.node_heads for sentence in read(treebank_file("da_ddt", "test.conll"))]
     assert round(transitions_per_sentence(system, danish), 2) == expected

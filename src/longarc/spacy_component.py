@@ -275,11 +275,11 @@ def _tree(plan: DocPlan, parsed: Sequence[ParsedSentence]) -> tuple[NDArray[np.i
     heads = plan.heads_of_spaces()
     relations = [ROOT if head == index else SPACE_RELATION for index, head in enumerate(heads.tolist())]
     for words, sentence in zip(plan.words, parsed, strict=True):
-        nodes = sentence.heads[1:]
+        nodes = sentence.node_heads[1:]
         roots = np.flatnonzero(nodes == 0)
         heads[words] = words[nodes - 1]
         heads[words[roots]] = words[roots[0]]
-        for index, relation in zip(words.tolist(), sentence.relations[1:], strict=True):
+        for index, relation in zip(words.tolist(), sentence.node_relations[1:], strict=True):
             relations[index] = relation
         first = int(words[roots[0]])
         if relations[first].lower() == "root":
@@ -291,7 +291,7 @@ def _column(plan: DocPlan, parsed: Sequence[ParsedSentence], column: int, space:
     """[tokens] Return a column of a document's sentences, with "" for `_`, and `space` for white space."""
     values = [space] * len(plan.spaces)
     for words, sentence in zip(plan.words, parsed, strict=True):
-        for index, value in zip(words.tolist(), sentence.column(column)[1:], strict=True):
+        for index, value in zip(words.tolist(), sentence.node_column(column)[1:], strict=True):
             values[index] = "" if value == "_" else value
     return values
 

@@ -144,7 +144,7 @@ def test_the_scores_are_those_of_evaluate(whole: Path) -> None:
         assert "upos" in line["scores"], "predicted"
         assert not {"xpos", "features", "lemmas", "mlas", "blex"} & line["scores"].keys(), "not predicted"
         for sentence in read_all(parsed):
-            assert {word[LEMMA] for word in sentence.words} == {"_"}, "nothing gold reaches a prediction"
+            assert {word[LEMMA] for word in sentence.word_rows} == {"_"}, "nothing gold reaches a prediction"
         words = line["test"]["counted_words"]
         for measure, digits in line["right_words"].items():
             right = int(unpack_mask(digits, words).sum())

@@ -19,7 +19,7 @@ def test_the_command_line_takes_text(text_model: Path, tmp_path: Path) -> None:
     sentences = read_all(io.BytesIO(piped.stdout))
     assert text_of(sentences) == TEXT
     assert [len(sentence) for sentence in sentences] == [6, 6, 5]
-    assert all((sentence.heads[1:] >= 0).all() for sentence in sentences)
+    assert all((sentence.node_heads[1:] >= 0).all() for sentence in sentences)
     (tmp_path / "a.txt").write_text(TEXT)
     assert run_longarc("parse", tmp_path / "a.txt", "--model", text_model).stdout == piped.stdout
     drawn = run_longarc("parse", "--text", TEXT, "--model", text_model)

@@ -25,7 +25,9 @@ def test_decoding_inverts_encoding(name: str) -> None:
     column = COLUMNS[name].from_json(json.loads(json.dumps(COLUMNS[name].learn([tree]).as_json())))
     labels = column.encode(tree)
     assert labels[0] == NOT_KNOWN and (labels[1:] >= 0).all()
-    assert column.decode(tree.forms, labels[1:], {"upos": tree.column(3)[1:]}) == tree.column(column.index)[1:]
+    assert (
+        column.decode(tree.forms, labels[1:], {"upos": tree.node_column(3)[1:]}) == tree.node_column(column.index)[1:]
+    )
 
 
 def test_known_words_keep_their_lemma_if_it_is_unambiguous() -> None:

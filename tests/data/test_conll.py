@@ -83,7 +83,7 @@ def test_a_streamed_file_comes_back_byte_for_byte(folder: Path, file: RawFile) -
 def test_all_sentences_are_read_and_come_back_from_read_all(file: RawFile) -> None:
     treebank = read_all(io.BytesIO(file.data))
     # Where line ends differ within a sentence the CR stays with the last column.
-    found = [[[*row[:MISC], row[MISC].removesuffix("\r")] for row in sentence.words] for sentence in treebank]
+    found = [[[*row[:MISC], row[MISC].removesuffix("\r")] for row in sentence.word_rows] for sentence in treebank]
     assert found == file.sentences
     assert joined(treebank, treebank.tail) == file.data
 
@@ -166,8 +166,8 @@ def test_multiword_tokens_empty_nodes_and_comments_are_rows_but_not_words() -> N
     text = "# text\n" + word("0.1") + word("1-2", form="im") + word(1, 2) + "# stray\n" + word("1.1") + word(2, 0)
     sentence = sentence_of(text + "\n")
     assert [row[0] for row in sentence.rows] == ["0.1", "1-2", "1", "# stray", "1.1", "2"]
-    assert [row[0] for row in sentence.words] == ["1", "2"]
-    assert sentence.heads.tolist() == [NO_HEAD, 2, 0]
+    assert [row[0] for row in sentence.word_rows] == ["1", "2"]
+    assert sentence.node_heads.tolist() == [NO_HEAD, 2, 0]
     assert sentence.comments == ["# text"]
     assert sentence.line == 2
 
@@ -180,7 +180,7 @@ def test_each_sentence_knows_its_line() -> None:
 def test_heads_beyond_the_common_lengths_are_read() -> None:
     length = 2100
     text = "".join(word(number, number - 1) for number in range(1, length + 1))
-    assert sentence_of(text).heads.tolist() == [NO_HEAD, *range(length)]
+    assert sentence_of(text).node_heads.tolist() == [NO_HEAD, *range(length)]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_predictions_replace_heads_and_relations_and_no_other_byte(file: RawFile
 def test_setting_the_tree_that_a_sentence_has_changes_nothing(file: RawFile) -> None:
     treebank = read_all(io.BytesIO(file.data))
     for sentence in treebank:
-        sentence.set_tree(sentence.heads, sentence.relations)
+        sentence.set_tree(sentence.node_heads, sentence.node_relations)
     assert joined(treebank, treebank.tail) == file.data
 
 
@@ -280,7 +280,7 @@ def test_the_format_does_not_depend_on_how_the_bytes_arrive(size: int) -> None:
 @given(raw_files())
 def test_a_text_gives_the_same_sentences_as_a_file(file: RawFile) -> None:
     treebank = parse_conll(file.data.decode())
-    assert [sentence.words for sentence in treebank] == [s.words for s in read_all(io.BytesIO(file.data))]
+    assert [sentence.word_rows for sentence in treebank] == [s.word_rows for s in read_all(io.BytesIO(file.data))]
     assert joined(treebank, treebank.tail) == file.data
     if len(treebank) == 1:
         sentence = Sentence.from_conll(file.data.decode())

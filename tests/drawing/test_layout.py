@@ -41,8 +41,8 @@ def test_levels_are_as_low_as_they_can_be() -> None:
 
 def layout_of(sentence: Sentence, right_to_left: bool = False) -> Layout:
     widths = np.array([0.0, *(17 * ems(form) for form in sentence.forms)])
-    labels = np.array([11 * ems(relation) for relation in sentence.relations])
-    return lay_out(widths, [(sentence.heads, labels)], right_to_left=right_to_left)
+    labels = np.array([11 * ems(relation) for relation in sentence.node_relations])
+    return lay_out(widths, [(sentence.node_heads, labels)], right_to_left=right_to_left)
 
 
 @quickly
@@ -72,8 +72,8 @@ def meet(side: Placement, one: int, other: int) -> bool:
 @given(sentences(20), st.booleans())
 def test_lines_meet_only_where_the_arcs_cross(sentence: Sentence, right_to_left: bool) -> None:
     (side,) = layout_of(sentence, right_to_left).sides
-    crossing = crossing_arcs(sentence.heads)
-    for one, other in combinations(np.flatnonzero(sentence.heads > 0).tolist(), 2):
+    crossing = crossing_arcs(sentence.node_heads)
+    for one, other in combinations(np.flatnonzero(sentence.node_heads > 0).tolist(), 2):
         assert meet(side, one, other) == crossing[one, other], (one, other)
 
 

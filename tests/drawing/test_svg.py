@@ -37,9 +37,9 @@ def test_an_svg_has_a_path_and_a_label_for_each_arc(sentence: Sentence, theme: T
     arcs, labels = groups(picture, "arc"), groups(picture, "label")
     assert [int(arcs[node].attrib["data-head"]) for node in sorted(arcs)] == arcs_of(sentence)
     assert [len(group.findall(f"{SVG}path")) for group in arcs.values()] == [1] * len(sentence)
-    assert [labels[node].findtext(f"{SVG}text") or "" for node in sorted(labels)] == sentence.relations[1:]
+    assert [labels[node].findtext(f"{SVG}text") or "" for node in sorted(labels)] == sentence.node_relations[1:]
     assert shown(picture, "form") == [printable(form) for form in sentence.forms]
-    assert sorted(groups(picture, "arc", "crossing")) == np.flatnonzero(~projective_arcs(sentence.heads)).tolist()
+    assert sorted(groups(picture, "arc", "crossing")) == np.flatnonzero(~projective_arcs(sentence.node_heads)).tolist()
     assert len(boxes(picture)) == len(sentence) and overlapping(boxes(picture)) == []
     width, height = float(picture.attrib["width"]), float(picture.attrib["height"])
     edges = np.array(boxes(picture))
@@ -94,7 +94,11 @@ def test_each_theme_has_its_colours() -> None:
 
 def test_tags_and_features_are_shown_where_they_are_wanted() -> None:
     sentence = TWO.copy()
-    sentence.words[0][FEATS], sentence.words[1][UPOS], sentence.words[1][XPOS] = "Case=Nom|Gender=Fem", "_", "VBZ"
+    sentence.word_rows[0][FEATS], sentence.word_rows[1][UPOS], sentence.word_rows[1][XPOS] = (
+        "Case=Nom|Gender=Fem",
+        "_",
+        "VBZ",
+    )
     assert shown(parsed(svg_tree(sentence))) == ["word1", "NOUN", "word2", "VBZ", "r1", "r2"]
     assert shown(parsed(svg_tree(sentence, tags=False))) == ["word1", "word2", "r1", "r2"]
     assert shown(parsed(svg_tree(sentence, features=True)))[1:4] == ["NOUN", "Case=Nom", "Gender=Fem"]

@@ -48,7 +48,7 @@ def test_arcs_and_words_can_be_read_back_from_the_text(sentence: Sentence, proje
     assert arcs_drawn(drawing) == arcs_of(sentence)
     assert "╪" not in text_tree(sentence_with(projective)), "lines cross in non-projective trees only"
     lines = drawing.removesuffix("\n").split("\n")
-    for line, form, relation in zip(lines, sentence.forms, sentence.relations[1:], strict=True):
+    for line, form, relation in zip(lines, sentence.forms, sentence.node_relations[1:], strict=True):
         shown = line.partition(ARROW)[2].replace("\u200e", "")
         assert shown.startswith(" " + printable(form).replace("\u200e", ""))
         assert shown.endswith(f"NOUN  {relation}".rstrip())

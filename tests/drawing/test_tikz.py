@@ -46,9 +46,9 @@ def test_latex_has_all_words_and_arcs(sentence: Sentence) -> None:
     cells = re.split(r" \\&(?:\[[0-9.]+em\])? ", row.removeprefix("    ").removesuffix(" \\\\"))
     n, mirrored = len(sentence), is_right_to_left(sentence.forms)
     assert [printed_by_tex(cell) for cell in cells][:: -1 if mirrored else 1] == [*map(printable, sentence.forms)]
-    assert tex.count("dashed") == np.count_nonzero(~projective_arcs(sentence.heads))
+    assert tex.count("dashed") == np.count_nonzero(~projective_arcs(sentence.node_heads))
     found = {}
     for match in re.finditer(r"^  \\dep(?:root|edge)\[.*?\](?:\{(\d+)\})?\{(\d+)\}\{(.*)\}$", tex, re.MULTILINE):
         head, node = (n + 1 - int(end) if mirrored and end else int(end or 0) for end in match.groups()[:2])
         found[node] = head, printed_by_tex(match[3])
-    assert found == dict(enumerate(zip(arcs_of(sentence), sentence.relations[1:], strict=True), 1))
+    assert found == dict(enumerate(zip(arcs_of(sentence), sentence.node_relations[1:], strict=True), 1))

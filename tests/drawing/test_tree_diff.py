@@ -39,7 +39,9 @@ def pairs(draw: st.DrawFn) -> tuple[Sentence, Sentence]:
 @given(pairs())
 def test_differences_are_marked_above_and_corrected_below(pair: tuple[Sentence, Sentence]) -> None:
     sentence, gold = pair
-    rows = list(zip(arcs_of(sentence), sentence.relations[1:], arcs_of(gold), gold.relations[1:], strict=True))
+    rows = list(
+        zip(arcs_of(sentence), sentence.node_relations[1:], arcs_of(gold), gold.node_relations[1:], strict=True)
+    )
     wrong_head = {node for node, (head, _, right, _) in enumerate(rows, 1) if head != right}
     wrong = {node for node, (head, relation, *right) in enumerate(rows, 1) if [head, relation] != right}
     picture = parsed(svg_tree(sentence, against=gold))
@@ -65,7 +67,7 @@ def test_differences_are_put_in_words() -> None:
 
 def test_other_words_cannot_be_compared_and_cycles_not_be_drawn_as_text() -> None:
     with pytest.raises(LongarcError, match="word 2 is 'word2', but 'x' in the gold tree"):
-        svg_tree(TWO, against=sentence_with(TWO.heads, ["word1", "x"]))
+        svg_tree(TWO, against=sentence_with(TWO.node_heads, ["word1", "x"]))
     with pytest.raises(LongarcError, match="2 words, but 9 in the gold tree"):
         tikz_tree(TWO, against=letter())
     with pytest.raises(LongarcError, match="cycle"):

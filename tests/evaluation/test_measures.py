@@ -149,7 +149,9 @@ def test_counts_of_sentences_add_up_to_those_of_the_file() -> None:
 def accuracy(gold: list[Sentence], parsed: list[Sentence], *columns: int) -> float:
     """The percentage of words with the same cells in all of these columns."""
     pairs = [
-        (a, b) for one, other in zip(gold, parsed, strict=True) for a, b in zip(one.words, other.words, strict=True)
+        (a, b)
+        for one, other in zip(gold, parsed, strict=True)
+        for a, b in zip(one.word_rows, other.word_rows, strict=True)
     ]
     return 100 * sum(all(a[column] == b[column] for column in columns) for a, b in pairs) / len(pairs)
 

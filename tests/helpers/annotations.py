@@ -115,7 +115,7 @@ def reannotated(text: str, seed: int) -> str:
     for sentence in sentences:
         heads = random_heads(chooser, len(sentence))
         keeps_heads = chooser.random() < 0.5
-        for word, head in zip(sentence.words, heads, strict=True):
+        for word, head in zip(sentence.word_rows, heads, strict=True):
             new = random_columns(chooser)
             for column, value in zip((LEMMA, UPOS, XPOS, FEATS), new, strict=True):
                 word[column] = chooser.choice([word[column], value])

@@ -48,7 +48,7 @@ def sentences(draw: st.DrawFn, max_words: int) -> Sentence:
 
 
 def arcs_of(sentence: Sentence) -> list[int]:
-    return [int(head) for head in sentence.heads[1:]]
+    return [int(head) for head in sentence.node_heads[1:]]
 
 
 def overlapping(boxes: list[list[float]]) -> list[tuple[list[float], list[float]]]:

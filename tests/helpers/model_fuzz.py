@@ -169,7 +169,7 @@ def try_file(content: bytes) -> str:
             assert onnx.load_from_string(graph).SerializeToString() == graph, "another way to write a graph"
         parser = Parser(model, threads=1)
         for parsed in map(parser.parse, SENTENCES):
-            assert all(0 <= head <= len(parsed.forms) for head in parsed.heads[1:]), "no tree"
+            assert all(0 <= head <= len(parsed.forms) for head in parsed.node_heads[1:]), "no tree"
             str(parsed)
     except LongarcError as error:
         assert str(error).replace("\n", "").isprintable(), "an error that harms the terminal"

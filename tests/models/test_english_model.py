@@ -36,7 +36,7 @@ def test_a_clause_far_from_its_noun_is_attached_to_it(english: Parser) -> None:
     relations = {token.form: token.relation for token in sentence}
     assert heads["speaks"] == "man" and relations["speaks"] == "acl:relcl"
     assert heads["who"] == "speaks" and heads["yesterday"] == "met" and heads["met"] == ""
-    assert not is_projective(sentence.heads)
+    assert not is_projective(sentence.node_heads)
     assert " ".join(token.upos for token in sentence) == "PRON VERB DET NOUN NOUN PRON VERB NUM NOUN PUNCT"
 
 

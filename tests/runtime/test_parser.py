@@ -33,7 +33,7 @@ def test_the_python_interface_reads_as_documented(parser: Parser) -> None:
 def test_parsing_does_not_change_what_it_is_given(parser: Parser) -> None:
     sentence = Sentence.from_forms(["the", "dog", "sees", "the", "cat"])
     parser.parse(sentence)
-    assert sentence.heads.tolist() == [-1] * 6
+    assert sentence.node_heads.tolist() == [-1] * 6
 
 
 def test_order_windows_and_batches_do_not_change_the_trees(
@@ -65,7 +65,7 @@ def test_a_very_long_sentence_is_parsed_beside_the_others(parser: Parser) -> Non
     long = Sentence.from_forms(["the", "dog", "sees", "the", "cat", "."] * 250)
     short = Sentence.from_forms(["the", "dog", "sees", "the", "cat", "."])
     first, found, last = parser.stream([short.copy(), long, short.copy()])
-    assert is_tree(found.heads, single_root=True)
+    assert is_tree(found.node_heads, single_root=True)
     assert first.to_conllu() == last.to_conllu()
 
 
@@ -86,7 +86,7 @@ def test_several_threads_can_use_one_parser(parser: Parser, tmp_path: Path) -> N
 
 
 def _heads_in_another_process(parser: Parser) -> list[int]:
-    return [int(head) for head in parser.parse(["the", "dog", "sees", "the", "cat"]).heads]
+    return [int(head) for head in parser.parse(["the", "dog", "sees", "the", "cat"]).node_heads]
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])

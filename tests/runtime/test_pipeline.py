@@ -116,11 +116,11 @@ def written(parser: Parser, source: str, format: str, *, probabilities: bool) ->
 )
 def test_probabilities_are_written_and_outdated_ones_removed(english: Parser, source: str, misc: str) -> None:
     tokens = json.loads(written(english, source, "jsonl", probabilities=True))["tokens"]
-    first, second = parse_conll(written(english, source, "conllu", probabilities=True))[0].words
+    first, second = parse_conll(written(english, source, "conllu", probabilities=True))[0].word_rows
     assert first[MISC] == (f"{misc}|" if misc != "_" else "") + f"Prob={tokens[0]['probability']:.4f}"
     assert second[MISC].endswith(f"Prob={tokens[1]['probability']:.4f}")
     assert tokens[0].get("misc", "_") == misc
-    assert parse_conll(written(english, source, "conllu", probabilities=False))[0].words[0][MISC] == misc
+    assert parse_conll(written(english, source, "conllu", probabilities=False))[0].word_rows[0][MISC] == misc
     assert "prob" not in written(english, source, "jsonl", probabilities=False).lower()
 
 

@@ -33,8 +33,8 @@ def test_steps_build_the_tree_of_the_parser(system: str, changes: dict[str, Any]
         assert is_tree(heads, single_root=parser.description.single_root)
         chosen = {step.taken.arc.dependent: step.taken.probability for step in derivation.steps if step.taken.arc}
         if not parser.system.projective:  # the others' arcs are lowered afterwards
-            assert heads.tolist() == parsed.heads.tolist()
-            assert [tree[token.id].relation for token in parsed] == parsed.relations[1:]
+            assert heads.tolist() == parsed.node_heads.tolist()
+            assert [tree[token.id].relation for token in parsed] == parsed.node_relations[1:]
         for token in parsed:
             assert chosen.get(token.id) == pytest.approx(token.probability)
         for step in derivation.steps:

@@ -47,10 +47,10 @@ def test_the_packaged_model_scores_and_parses_as_the_network_does(
     parser = Parser(packaged(model), threads=1)
     for sentence, parsed in zip(sentences, parser.stream([s.copy() for s in sentences]), strict=True):
         heads, relations, columns = parse_with_torch(model, sentence)
-        assert parsed.heads.tolist() == heads
-        assert parsed.relations == relations
+        assert parsed.node_heads.tolist() == heads
+        assert parsed.node_relations == relations
         for name, cells in columns.items():
-            assert parsed.column(COLUMNS[name].index)[1:] == cells
+            assert parsed.node_column(COLUMNS[name].index)[1:] == cells
     result = parser.session.run([sentence.forms for sentence in sentences[:6]], totals=True)
     assert result.totals is not None
     with torch.no_grad():
@@ -82,7 +82,7 @@ def test_subword_vectors_give_every_word_a_vector(tmp_path: Path, spelled: dict[
     for sentence in sentences[:8]:
         heads, relations, _ = parse_with_torch(model, sentence)
         parsed = parser.parse(sentence)
-        assert (parsed.heads.tolist(), parsed.relations) == (heads, relations)
+        assert (parsed.node_heads.tolist(), parsed.node_relations) == (heads, relations)
     unknown = [["zog"], ["zug"]]
     scores = [parser.session.run([forms], totals=False).scores.arcs for forms in unknown]
     assert not np.array_equal(scores[0], scores[1]), "words that are not in the vocabulary differ"
@@ -115,7 +115,7 @@ def test_an_int8_model_can_know_fewer_words(toy_models: Path) -> None:
     assert words == all_words[:10]
     assert len(small.graphs[MAIN]) < len(make_int8(package).graphs[MAIN])
     forms = ["the", "dog", "sees", "unheard-of", "tree"]
-    assert is_tree(Parser(small, threads=1).parse(forms).heads)
+    assert is_tree(Parser(small, threads=1).parse(forms).node_heads)
 
 
 def test_a_finished_training_can_be_packaged_again(toy_models: Path) -> None:

@@ -104,7 +104,7 @@ def _transform(sentences: Iterator[Sentence], scheme: Scheme | None) -> Iterator
     from longarc.trees import pseudo_projective
 
     for sentence in sentences:
-        heads, relations = sentence.heads, sentence.relations
+        heads, relations = sentence.node_heads, sentence.node_relations
         if scheme is not None:
             heads, relations = pseudo_projective.projectivize(heads, relations, scheme)
         else:

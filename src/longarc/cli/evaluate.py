@@ -100,7 +100,7 @@ def _count_forms(path: str, encoding: str) -> Counter[str]:
     from longarc.data.sentence import FORM
 
     sentences = read_sentences(path, encoding=encoding, skip_invalid=False, check=None)
-    return Counter(word[FORM] for sentence in count_sentences(sentences, path) for word in sentence.words)
+    return Counter(word[FORM] for sentence in count_sentences(sentences, path) for word in sentence.word_rows)
 
 
 def read_corpora(paths: Sequence[str], encoding: str) -> list[Corpus]:

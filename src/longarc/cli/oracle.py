@@ -55,7 +55,7 @@ def oracle(
             derivation = oracle_steps(sentence, system, **options)
             lines = _table(sentence, derivation) if show_states else _transitions(derivation)
             sys.stdout.write(("\n" if number else "") + "\n".join(lines) + "\n")
-            incomplete += projective and not is_projective(sentence.heads)
+            incomplete += projective and not is_projective(sentence.node_heads)
     finally:
         if incomplete:
             typer.echo(f"longarc: {incomplete} non-projective sentences: {system} cannot build all arcs", err=True)

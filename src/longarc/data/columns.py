@@ -62,10 +62,12 @@ class TagColumn(Column):
 
     @classmethod
     def learn(cls, sentences: Sequence[Sentence]) -> Column:
-        return cls(Labels.from_counts(Counter(word[cls.index] for sentence in sentences for word in sentence.words)))
+        return cls(
+            Labels.from_counts(Counter(word[cls.index] for sentence in sentences for word in sentence.word_rows))
+        )
 
     def encode(self, sentence: Sentence) -> NDArray[np.int64]:
-        return np.concatenate([[NOT_KNOWN], self.labels.numbers(word[self.index] for word in sentence.words)])
+        return np.concatenate([[NOT_KNOWN], self.labels.numbers(word[self.index] for word in sentence.word_rows)])
 
     def decode(self, forms: Sequence[str], labels: NDArray[np.int64], cells: Mapping[str, list[str]]) -> list[str]:
         names = self.labels.names
@@ -105,7 +107,7 @@ class Lemma(Column):
     def learn(cls, sentences: Sequence[Sentence]) -> Column:
         scripts: dict[tuple[str, str], set[str]] = {}
         counts: Counter[str] = Counter()
-        for word in (word for sentence in sentences for word in sentence.words if cls._has_lemma(word)):
+        for word in (word for sentence in sentences for word in sentence.word_rows if cls._has_lemma(word)):
             script = make_script(word[FORM], word[LEMMA])
             counts[script] += 1
             scripts.setdefault((word[FORM], word[UPOS]), set()).add(script)
@@ -121,7 +123,7 @@ class Lemma(Column):
         return word[LEMMA] != "_" or word[FORM] == "_"
 
     def encode(self, sentence: Sentence) -> NDArray[np.int64]:
-        scripts = (make_script(word[FORM], word[LEMMA]) if self._has_lemma(word) else "" for word in sentence.words)
+        scripts = (make_script(word[FORM], word[LEMMA]) if self._has_lemma(word) else "" for word in sentence.word_rows)
         return np.concatenate([[NOT_KNOWN], self.labels.numbers(scripts)])
 
     def decode(self, forms: Sequence[str], labels: NDArray[np.int64], cells: Mapping[str, list[str]]) -> list[str]:

@@ -16,7 +16,7 @@ def to_conllu(sentence: Sentence) -> Sentence:
     if sentence.format == "conllu":
         return sentence
     result = sentence.copy()
-    for row in result.words:
+    for row in result.word_rows:
         projective = {"PHEAD": row[PHEAD], "PDEPREL": _escape(row[PDEPREL])}
         row[DEPS] = "_"
         row[MISC] = "|".join(f"{key}={value}" for key, value in projective.items() if value != "_") or "_"
@@ -29,7 +29,7 @@ def to_conllx(sentence: Sentence) -> Sentence:
     if sentence.format == "conllx":
         return sentence
     rows = []
-    for word in sentence.words:
+    for word in sentence.word_rows:
         misc = dict(item.partition("=")[::2] for item in word[MISC].split("|"))
         row = [field.replace(" ", "_") for field in word[:DEPS]]
         rows.append([*row, misc.get("PHEAD", "_"), _unescape(misc.get("PDEPREL", "_"))])
@@ -53,9 +53,9 @@ def lost_in_conllx(sentence: Sentence) -> Counter[str]:
     lost["comments"] = len(sentence.comments) + sum(map(is_comment, sentence.rows))
     lost["multiword tokens"] = sum(map(is_multiword, sentence.rows))
     lost["empty nodes"] = sum(map(is_empty_node, sentence.rows))
-    lost["DEPS values"] = sum(word[DEPS] != "_" for word in sentence.words)
-    lost["spaces in FORM, LEMMA or other columns"] = sum(" " in "".join(word[:DEPS]) for word in sentence.words)
-    for word in sentence.words:
+    lost["DEPS values"] = sum(word[DEPS] != "_" for word in sentence.word_rows)
+    lost["spaces in FORM, LEMMA or other columns"] = sum(" " in "".join(word[:DEPS]) for word in sentence.word_rows)
+    for word in sentence.word_rows:
         keys = {item.partition("=")[0] for item in word[MISC].split("|")} - {"_", "PHEAD", "PDEPREL"}
         lost["MISC values"] += bool(keys)
     return +lost

@@ -27,7 +27,7 @@ class Sentence:
     Arrays and lists about words are indexed by node: index 0 is the artificial root, index i is word i.
     """
 
-    __slots__ = ("format", "lead", "line", "newline", "rows", "trail", "words")
+    __slots__ = ("format", "lead", "line", "newline", "rows", "trail", "word_rows")
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Sentence:
     ) -> None:
         self.rows = rows
         """All rows from the first token on: words, multiword tokens, empty nodes, and comments between them."""
-        self.words = rows if words is None else words
+        self.word_rows = rows if words is None else words
         self.lead = lead
         """The text before the first row, as in the file: comments, extra blank lines, a byte order mark."""
         self.newline = newline
@@ -76,10 +76,10 @@ class Sentence:
 
     def __len__(self) -> int:
         """Return the number of syntactic words."""
-        return len(self.words)
+        return len(self.word_rows)
 
     def __repr__(self) -> str:
-        return f"<Sentence of {len(self)} words: {' '.join(word[FORM] for word in self.words[:8])}…>"
+        return f"<Sentence of {len(self)} words: {' '.join(word[FORM] for word in self.word_rows[:8])}…>"
 
     @property
     def comments(self) -> list[str]:
@@ -90,31 +90,31 @@ class Sentence:
     @property
     def forms(self) -> list[str]:
         """[n] The forms of the words; there is no entry for the root."""
-        return [word[FORM] for word in self.words]
+        return [word[FORM] for word in self.word_rows]
 
-    def column(self, column: int) -> list[str]:
+    def node_column(self, column: int) -> list[str]:
         """Return [n + 1] one column of the words; an empty string for the root."""
-        return ["", *(word[column] for word in self.words)]
+        return ["", *(word[column] for word in self.word_rows)]
 
     @property
-    def heads(self) -> NDArray[np.int32]:
+    def node_heads(self) -> NDArray[np.int32]:
         """[n + 1] The head of each node; NO_HEAD for the root and for words whose column is `_`."""
-        heads = np.full(len(self.words) + 1, NO_HEAD, dtype=np.int32)
-        heads[1:] = [NO_HEAD if word[HEAD] == "_" else int(word[HEAD]) for word in self.words]
+        heads = np.full(len(self.word_rows) + 1, NO_HEAD, dtype=np.int32)
+        heads[1:] = [NO_HEAD if word[HEAD] == "_" else int(word[HEAD]) for word in self.word_rows]
         return heads
 
     @property
-    def relations(self) -> list[str]:
+    def node_relations(self) -> list[str]:
         """[n + 1] The relation of each node to its head; an empty string for the root."""
-        return self.column(DEPREL)
+        return self.node_column(DEPREL)
 
     def row_of(self, node: int) -> int:
         """Return the index in `rows` of a word."""
-        return next(index for index, row in enumerate(self.rows) if row is self.words[node - 1])
+        return next(index for index, row in enumerate(self.rows) if row is self.word_rows[node - 1])
 
     def set_column(self, column: int, values: Sequence[str]) -> None:
         """Replace one column of the words by `values` [n + 1]; the value of the root is ignored."""
-        for word, value in zip(self.words, values[1:], strict=True):
+        for word, value in zip(self.word_rows, values[1:], strict=True):
             word[column] = value
 
     def set_tree(self, heads: NDArray[np.integer] | Sequence[int], relations: Sequence[str]) -> None:
@@ -126,7 +126,7 @@ class Sentence:
         """Return a copy whose rows can be changed independently."""
         rows = [row.copy() for row in self.rows]
         copies = {id(row): copy for row, copy in zip(self.rows, rows, strict=True)}
-        words = rows if self.words is self.rows else [copies[id(word)] for word in self.words]
+        words = rows if self.word_rows is self.rows else [copies[id(word)] for word in self.word_rows]
         return Sentence(
             rows,
             words,
@@ -141,7 +141,7 @@ class Sentence:
         """Return a copy whose words keep only ID, FORM and, in CoNLL-U, MISC."""
         copy = self.copy()
         last = MISC if self.format == "conllx" else DEPS
-        for word in copy.words:
+        for word in copy.word_rows:
             word[LEMMA : last + 1] = "_" * (last + 1 - LEMMA)
         return copy
 

@@ -61,9 +61,9 @@ def svg_tree(
     diff = None if against is None else tree_diff(sentence, against)
     right_to_left = is_right_to_left(sentence.forms)
     texts = _texts_below(sentence, tags, features)
-    sides = [(sentence.heads, _label_widths(sentence))]
+    sides = [(sentence.node_heads, _label_widths(sentence))]
     if against is not None and diff is not None:
-        sides.append((np.where(diff.arcs, against.heads, NO_HEAD), _label_widths(against)))
+        sides.append((np.where(diff.arcs, against.node_heads, NO_HEAD), _label_widths(against)))
     layout = lay_out(_word_widths(sentence, texts), sides, right_to_left=right_to_left)
 
     caption = "" if diff is None else _caption(diff)
@@ -71,12 +71,12 @@ def svg_tree(
     left = (width - layout.width) / 2
     foot = MARGIN + layout.sides[0].height
     words, block = _words(sentence, texts, layout.centres + left, foot + FOOT, right_to_left)
-    crossing = ~projective_arcs(sentence.heads)
+    crossing = ~projective_arcs(sentence.node_heads)
     parts = [words, *_arcs(sentence, layout.sides[0].shifted(left), foot, -1, _arc_classes(crossing, diff))]
     bottom = foot + FOOT + block
     if against is not None:
         below = layout.sides[1].shifted(left)
-        gold = np.where(~projective_arcs(against.heads), "gold crossing", "gold").tolist()
+        gold = np.where(~projective_arcs(against.node_heads), "gold crossing", "gold").tolist()
         parts += _arcs(against, below, bottom + FOOT, 1, gold)
         bottom += FOOT + below.height + 2 * CAPTION_SIZE
         parts.append(_text("caption", width / 2, bottom - 2, caption))
@@ -89,7 +89,7 @@ def svg_tree(
 
 
 def _label_widths(sentence: Sentence) -> Lengths:
-    return np.array([LABEL_SIZE * ems(printable(relation)) for relation in sentence.relations])
+    return np.array([LABEL_SIZE * ems(printable(relation)) for relation in sentence.node_relations])
 
 
 def _texts_below(sentence: Sentence, tags: bool, features: bool) -> list[list[Line]]:
@@ -97,7 +97,7 @@ def _texts_below(sentence: Sentence, tags: bool, features: bool) -> list[list[Li
     return [
         [("tag", tag_of(word), TAG_SIZE)] * tags
         + [("feature", feature, FEATURE_SIZE) for feature in features_of(word)] * features
-        for word in sentence.words
+        for word in sentence.word_rows
     ]
 
 
@@ -212,7 +212,7 @@ def _words(
 def _arcs(sentence: Sentence, placement: Placement, foot: float, up: int, classes: list[str]) -> list[str]:
     """Draw the arcs, then their labels on top; `up` is -1 for arcs above the words and 1 for arcs below."""
     drawn = np.flatnonzero(placement.heads >= 0).tolist()
-    relations = sentence.relations
+    relations = sentence.node_relations
     lines = []
     for arc in drawn:
         x = float(placement.ends[arc])

@@ -44,7 +44,7 @@ def text_tree(
     the dependents. The line of a child of the root starts at the left edge. Lines cross in `╪`, but only in
     non-projective trees. With `against`, a gold tree over the same words, gold arcs that differ follow their words.
     """
-    heads = sentence.heads
+    heads = sentence.node_heads
     if cycle := find_cycle(heads):
         raise LongarcError(describe_cycle(cycle), "Only trees can be drawn as text.")
     nonprojective = ~projective_arcs(heads)
@@ -52,11 +52,11 @@ def text_tree(
     words = range(1, len(heads))
     table = [([printable(form) for form in sentence.forms], [""] * len(words))]
     if tags:
-        table.append(([tag_of(word) for word in sentence.words], [QUIET] * len(words)))
-    relations = [printable(relation) for relation in sentence.relations[1:]]
+        table.append(([tag_of(word) for word in sentence.word_rows], [QUIET] * len(words)))
+    relations = [printable(relation) for relation in sentence.node_relations[1:]]
     table.append((relations, [HIGHLIGHT if nonprojective[node] else RELATION for node in words]))
     if features:
-        table.append((["|".join(features_of(word)) for word in sentence.words], [QUIET] * len(words)))
+        table.append((["|".join(features_of(word)) for word in sentence.word_rows], [QUIET] * len(words)))
     if against is not None:
         differs = tree_diff(sentence, against).arcs
         notes = [f"≠ gold: {arc_in_words(against, node)}" if differs[node] else "" for node in words]

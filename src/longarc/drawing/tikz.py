@@ -60,7 +60,7 @@ def tikz_tree(
     against: Sentence | None = None,
 ) -> str:
     """Draw the tree as a `dependency` environment, non-projective arcs dashed. See `svg_tree` for the arguments."""
-    heads = sentence.heads
+    heads = sentence.node_heads
     styles: list[list[str]] = [[] for _ in heads]
     for node in np.flatnonzero(~projective_arcs(heads)).tolist():
         styles[node] += CROSSING
@@ -70,11 +70,11 @@ def tikz_tree(
         for node in np.flatnonzero(diff.arcs).tolist():
             wrong = WRONG_HEAD if diff.heads[node] else WRONG_RELATION
             styles[node] = [*wrong, *styles[node][1:]]
-        gold = np.where(diff.arcs, against.heads, NO_HEAD)
-        dashed = ~projective_arcs(against.heads)
+        gold = np.where(diff.arcs, against.node_heads, NO_HEAD)
+        dashed = ~projective_arcs(against.node_heads)
         gold_styles = [["longarc gold", *(CROSSING[1:] if mark else ())] for mark in dashed.tolist()]
-        below = _edges(gold, against.relations, gold_styles, sentence, "edge below")
-    above = _edges(heads, sentence.relations, styles, sentence)
+        below = _edges(gold, against.node_relations, gold_styles, sentence, "edge below")
+    above = _edges(heads, sentence.node_relations, styles, sentence)
     rows = _rows(sentence, tags, features)
     sizes = [r"\footnotesize"] * tags + [r"\tiny"] * (len(rows) - 1 - tags)
     fonts = "".join(f", row {row}/.style={{nodes={{font={size}}}}}" for row, size in enumerate(sizes, 2))
@@ -99,7 +99,7 @@ def tikz_tree(
 def _rows(sentence: Sentence, tags: bool, features: bool) -> list[list[str]]:
     """Return the cells of each row, from left to right: forms, tags, features."""
     lines = [[form] for form in sentence.forms]
-    for word, line in zip(sentence.words, lines, strict=True):
+    for word, line in zip(sentence.word_rows, lines, strict=True):
         line += [tag_of(word)] * tags + features_of(word) * features
     if is_right_to_left(sentence.forms):
         lines.reverse()
@@ -109,7 +109,7 @@ def _rows(sentence: Sentence, tags: bool, features: bool) -> list[list[str]]:
 
 def _first_row(sentence: Sentence, cells: list[str]) -> str:
     """Join the forms, with a wider gap where the label between two neighbours needs the space."""
-    forms, heads, relations = sentence.forms, sentence.heads, sentence.relations
+    forms, heads, relations = sentence.forms, sentence.node_heads, sentence.node_relations
     gaps = []
     for left in range(1, len(forms)):
         arc = left if heads[left] == left + 1 else left + 1

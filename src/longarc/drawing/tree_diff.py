@@ -44,5 +44,5 @@ def tree_diff(sentence: Sentence, gold: Sentence) -> TreeDiff:
             raise LongarcError(
                 f"the trees have different words: word {number} is {form!r}, but {gold_form!r} in the gold tree"
             )
-    pairs = zip(sentence.relations, gold.relations, strict=True)
-    return TreeDiff(sentence.heads != gold.heads, np.array([relation != other for relation, other in pairs]))
+    pairs = zip(sentence.node_relations, gold.node_relations, strict=True)
+    return TreeDiff(sentence.node_heads != gold.node_heads, np.array([relation != other for relation, other in pairs]))

@@ -19,7 +19,7 @@ def features_of(word: list[str]) -> list[str]:
 
 def arc_in_words(sentence: Sentence, node: int) -> str:
     """Describe the arc into a node: `nsubj of reads (2)`, or just `root`."""
-    head, relation = int(sentence.heads[node]), sentence.relations[node]
+    head, relation = int(sentence.node_heads[node]), sentence.node_relations[node]
     if head < 0:
         return "no head"
     return printable(f"{relation} of {sentence.forms[head - 1]} ({head})" if head else relation)

@@ -169,7 +169,7 @@ def _depths(corpus: Corpus) -> Ints:
 
 def _nonprojective(corpus: Corpus) -> Ints:
     """Return [words]: 1 for words whose incoming arc is non-projective, else 0."""
-    arcs = [~projective_arcs(sentence.heads)[1:] for sentence in corpus.sentences]
+    arcs = [~projective_arcs(sentence.node_heads)[1:] for sentence in corpus.sentences]
     return np.concatenate(arcs).astype(np.int64)
 
 

@@ -40,12 +40,12 @@ class Corpus:
     @cached_property
     def heads(self) -> Ints:
         """[words] the number of each word's head, or ROOT."""
-        heads = np.concatenate([sentence.heads[1:] for sentence in self.sentences]).astype(np.int64)
+        heads = np.concatenate([sentence.node_heads[1:] for sentence in self.sentences]).astype(np.int64)
         return np.where(heads == 0, ROOT, heads - 1 + self.starts[self.sentence])
 
     def column(self, column: int) -> list[str]:
         """Return [words]: one column of the file."""
-        return [word[column] for sentence in self.sentences for word in sentence.words]
+        return [word[column] for sentence in self.sentences for word in sentence.word_rows]
 
     @cached_property
     def tags(self) -> list[str]:
@@ -61,7 +61,7 @@ class Corpus:
 
 def cyclic_sentences(corpus: Corpus) -> int:
     """Count the sentences whose heads form a cycle."""
-    return sum(bool(find_cycle(sentence.heads)) for sentence in corpus.sentences)
+    return sum(bool(find_cycle(sentence.node_heads)) for sentence in corpus.sentences)
 
 
 def common_numbers(*sequences: Sequence[Hashable]) -> list[Ints]:

@@ -72,7 +72,7 @@ def _differing_sentence(judgements: Sequence[Judgement], number: int, positions:
         word = int(gold.starts[number]) + position
         systems = [_system_arc(judgement, word) for judgement in judgements]
         gold_arc = _word_arc(gold, word, judgements[0].gold_relations[word], right=True)
-        words.append(DifferingWord(position + 1, sentence.words[position][FORM], gold_arc, systems))
+        words.append(DifferingWord(position + 1, sentence.word_rows[position][FORM], gold_arc, systems))
     return DifferingSentence(number + 1, gold.line(number), " ".join(sentence.forms), words)
 
 
@@ -91,4 +91,4 @@ def _word_arc(corpus: Corpus, word: int, relation: str, *, right: bool) -> WordA
         return WordArc(0, "", relation, right)
     number = int(corpus.sentence[head])
     position = head - int(corpus.starts[number])
-    return WordArc(position + 1, corpus.sentences[number].words[position][FORM], relation, right)
+    return WordArc(position + 1, corpus.sentences[number].word_rows[position][FORM], relation, right)

@@ -87,7 +87,7 @@ def treebank_stats(sentences: Iterable[Sentence]) -> TreebankStats:
     """Compute the statistics of a stream of sentences that have trees."""
     stats = TreebankStats()
     for block in _blocks(sentences):
-        trees = [sentence.heads for sentence in block]
+        trees = [sentence.node_heads for sentence in block]
         for sentence, heads in zip(block, trees, strict=True):
             _add_sentence(stats, sentence, heads)
         for name, system in stats.systems.items():
@@ -103,7 +103,7 @@ def _blocks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
 
 def _add_sentence(stats: TreebankStats, sentence: Sentence, heads: Heads) -> None:
     stats.words.append(len(sentence))
-    stats.relations.update(sentence.relations[1:])
+    stats.relations.update(sentence.node_relations[1:])
     nonprojective = int((~projective_arcs(heads)).sum())
     stats.nonprojective_arcs += nonprojective
     stats.nonprojective_sentences += nonprojective > 0
@@ -113,7 +113,7 @@ def _add_sentence(stats: TreebankStats, sentence: Sentence, heads: Heads) -> Non
     else:
         stats.gap_degrees[0] += 1
     stats.several_roots += root_children(heads) > 1
-    if sentence.words is not sentence.rows:
+    if sentence.word_rows is not sentence.rows:
         stats.multiword_tokens += sum(map(is_multiword, sentence.rows))
         stats.empty_nodes += sum(map(is_empty_node, sentence.rows))
 

@@ -84,7 +84,7 @@ def _nonprojective(rows: Sequence[Row]) -> dict[str, Any]:
 
 def transitions_per_sentence(sentences: Sequence[Sentence]) -> dict[str, float]:
     """Return the mean number of transitions of the Covington systems' oracles, including the arcs of the root."""
-    trees = [sentence.heads for sentence in sentences]
+    trees = [sentence.node_heads for sentence in sentences]
     return {
         name: round(sum(int(run.transitions.sum()) for run in run_oracle(SYSTEMS[name], trees)) / len(trees), 4)
         for name in COUNTED_TRANSITIONS

@@ -226,7 +226,7 @@ class PieceMean(nn.Module):
 
 
 def _count_forms(sentences: Sequence[Sentence]) -> Counter[str]:
-    return Counter(word[FORM] for sentence in sentences for word in sentence.words)
+    return Counter(word[FORM] for sentence in sentences for word in sentence.word_rows)
 
 
 def _with_8_bit_table(graph: bytes, name: str, count: int) -> bytes:

@@ -40,7 +40,7 @@ class ParsedSentence(Sentence):
     def __init__(self, sentence: Sentence, system: str, probabilities: NDArray[np.float64] | None) -> None:
         super().__init__(
             sentence.rows,
-            sentence.words,
+            sentence.word_rows,
             lead=sentence.lead,
             newline=sentence.newline,
             trail=sentence.trail,
@@ -52,7 +52,7 @@ class ParsedSentence(Sentence):
         """[n + 1] by node; None if they were not requested"""
 
     def __iter__(self) -> Iterator[Token]:
-        for number, word in enumerate(self.words, 1):
+        for number, word in enumerate(self.word_rows, 1):
             probability = math.nan if self.probabilities is None else float(self.probabilities[number])
             yield Token(
                 id=int(word[ID]),

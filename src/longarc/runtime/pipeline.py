@@ -122,7 +122,7 @@ def _to_conllu(sentence: Sentence, probabilities: NDArray[np.float64] | None) ->
     sentence = to_conllu(sentence)
     if probabilities is not None:
         sentence = sentence.copy()
-        for word, probability in zip(sentence.words, probabilities[1:].tolist(), strict=True):
+        for word, probability in zip(sentence.word_rows, probabilities[1:].tolist(), strict=True):
             if not math.isnan(probability):
                 word[MISC] = with_probability(word[MISC], probability)
     return sentence.to_conll()
@@ -242,7 +242,7 @@ class SentenceWriter:
         if self._format == "conllx":
             self.lost += lost_in_conllx(parsed)
         if parsed.format == "conllu":
-            for word in parsed.words:
+            for word in parsed.word_rows:
                 if "Prob=" in word[MISC]:
                     word[MISC] = with_probability(word[MISC], None)
         text = format_sentence(parsed, self._format, parsed.probabilities)

@@ -102,10 +102,10 @@ def oracle_steps(sentence: Sentence, system: str, **options: Any) -> Derivation:
     `options` are passed to the system's `initial`. An arc that is not in the tree has the relation `_`.
     """
     definition = get_system(system)
-    lengths, gold = pad_heads([sentence.heads])
+    lengths, gold = pad_heads([sentence.node_heads])
     relations = np.full((len(sentence) + 1, len(sentence) + 1), "_", dtype=object)
     dependents = np.arange(1, len(sentence) + 1)
-    relations[sentence.heads[1:], dependents] = sentence.relations[1:]
+    relations[sentence.node_heads[1:], dependents] = sentence.node_relations[1:]
     state = definition.initial(lengths, single_root=False, **options)
     initial = state.lists(0)
     names: list[str] = []

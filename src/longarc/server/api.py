@@ -234,7 +234,7 @@ def draw_pictures(
     features: bool = False,
 ) -> dict[Picture, str]:
     """Draw a tree in each format; return nothing if it is too large to draw."""
-    characters = sum(len(cell) for word in sentence.words for cell in word)
+    characters = sum(len(cell) for word in sentence.word_rows for cell in word)
     if len(sentence) > limits.drawn_words or characters > limits.drawn_characters:
         return {}
     functions: dict[Picture, Callable[..., str]] = {

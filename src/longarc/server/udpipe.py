@@ -203,7 +203,9 @@ async def process(service: Service, parameters: dict[str, str]) -> ProcessRespon
     sentences = await service.run_in_thread(partial(_read, parser, data, source, "presegmented" in options), size)
     tail = getattr(sentences, "tail", "")
     if "tagger" in parameters or "parser" in parameters:
-        input_trees = [] if "parser" in parameters else [(s.column(HEAD), s.column(DEPREL)) for s in sentences]
+        input_trees = (
+            [] if "parser" in parameters else [(s.node_column(HEAD), s.node_column(DEPREL)) for s in sentences]
+        )
         await service.parse(name, parser, sentences, keep_tags="tagger" not in parameters, probabilities=False)
         for sentence, (heads, relations) in zip(sentences, input_trees, strict=False):
             sentence.set_column(HEAD, heads)
@@ -240,9 +242,9 @@ def _write(
 ) -> str:
     watched = cancellation.watch(sentences)
     if output == "horizontal":
-        return "".join(" ".join(word[FORM].replace(" ", "_") for word in s.words) + "\n" for s in watched)
+        return "".join(" ".join(word[FORM].replace(" ", "_") for word in s.word_rows) + "\n" for s in watched)
     if output == "vertical":
-        return "".join("".join(f"{word[FORM]}\n" for word in sentence.words) + "\n" for sentence in watched)
+        return "".join("".join(f"{word[FORM]}\n" for word in sentence.word_rows) + "\n" for sentence in watched)
     comments = f"# generator = Longarc {__version__}\n# udpipe_model = {name}\n"
     if licence := card_text(parser, "licence"):
         comments += f"# udpipe_model_licence = {licence}\n"

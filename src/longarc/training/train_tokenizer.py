@@ -86,7 +86,7 @@ def multiword_tokens(sentences: Sequence[Sentence]) -> list[tuple[str, list[str]
         for row in sentence.rows:
             if is_multiword(row):
                 first, last = map(int, row[ID].split("-"))
-                tokens.append((row[FORM], [word[FORM] for word in sentence.words[first - 1 : last]]))
+                tokens.append((row[FORM], [word[FORM] for word in sentence.word_rows[first - 1 : last]]))
     return tokens
 
 

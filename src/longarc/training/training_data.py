@@ -84,13 +84,13 @@ def has_single_root(configuration: Configuration, sentences: Sequence[Sentence])
     """Return whether trees shall have one root child: as configured, or as nearly all training trees do."""
     if configuration.single_root != "auto":
         return configuration.single_root == "yes"
-    several = sum(root_children(sentence.heads) > 1 for sentence in sentences)
+    several = sum(root_children(sentence.node_heads) > 1 for sentence in sentences)
     return several <= SHARE_OF_SEVERAL_ROOTS * len(sentences)
 
 
 def training_trees(configuration: Configuration, sentences: Sequence[Sentence]) -> list[Tree]:
     """Return the trees that the transition system learns: projectivized if it needs that."""
-    trees = [(sentence.heads, sentence.relations) for sentence in sentences]
+    trees = [(sentence.node_heads, sentence.node_relations) for sentence in sentences]
     if get_system(configuration.system).projective:
         trees = [projectivize(heads, relations, configuration.projectivization) for heads, relations in trees]
     return trees

@@ -54,14 +54,14 @@ def is_tree(heads: Heads, *, single_root: bool = False) -> bool:
 
 def require_heads(sentence: Sentence, hint: str = "Only complete trees can be used here.") -> None:
     """Raise RowError if a word has no head."""
-    for number, word in enumerate(sentence.words, 1):
+    for number, word in enumerate(sentence.word_rows, 1):
         if word[HEAD] == "_":
             raise RowError(sentence.row_of(number), "HEAD is _: the word has no head", hint)
 
 
 def require_acyclic(sentence: Sentence, hint: str = "Correct the heads: each word must lead to the root.") -> None:
     """Raise RowError if the heads form a cycle. Words without a head are allowed."""
-    if cycle := find_cycle(sentence.heads):
+    if cycle := find_cycle(sentence.node_heads):
         raise RowError(sentence.row_of(cycle[0]), describe_cycle(cycle), hint)
 
 
