@@ -23,7 +23,6 @@ from spacy.tokens import Doc, DocBin, Token
 from longarc import LongarcError, Parser, Sentence, load
 from longarc.data.raw_text import Span
 from longarc.data.sentence import FEATS, LEMMA, UPOS, XPOS
-from longarc.runtime.parsed import ParsedSentence
 from longarc.spacy_component import LongarcComponent
 from tests.helpers.paths import ROOT
 from tests.helpers.served_models import train_toy
@@ -87,7 +86,7 @@ class Script:
         self.description = SimpleNamespace(tokenizer=None)
         self.seen: list[list[str]] = []
 
-    def stream(self, sentences: Iterable[Sentence], *, probabilities: bool) -> Iterator[ParsedSentence]:
+    def stream(self, sentences: Iterable[Sentence], *, probabilities: bool) -> Iterator[Sentence]:
         for sentence in sentences:
             heads, relations = next(self.script)
             assert len(sentence) == len(heads) - 1
@@ -95,7 +94,7 @@ class Script:
             sentence.set_tree(heads, relations)
             for name, cell in self.cells.items():
                 sentence.set_column(INDICES[name], [cell] * len(heads))
-            yield ParsedSentence(sentence, "nl-covington", None)
+            yield sentence
 
 
 def scripted(script: Script) -> LongarcComponent:
@@ -407,7 +406,7 @@ def test_documents_in_batches_are_as_those_alone(nlp: Any, monkeypatch: pytest.M
     calls = []
     stream = Parser.stream
 
-    def counted(self: Parser, *arguments: Any, **options: Any) -> Iterator[ParsedSentence]:
+    def counted(self: Parser, *arguments: Any, **options: Any) -> Iterator[Sentence]:
         calls.append(1)
         return stream(self, *arguments, **options)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longarc.data.conll import Treebank, read, read_all, write
+from longarc.data.conll import read, read_all, write
+from longarc.data.document import Document
 from longarc.data.files import read_chunks
 from longarc.errors import InputError
 from longarc.transitions import SYSTEMS, get_system
@@ -51,12 +52,12 @@ def encoding(path: Path, data: bytes) -> str:
 
 
 @pytest.fixture(scope="module")
-def treebank(path: Path, encoding: str) -> Treebank:
+def treebank(path: Path, encoding: str) -> Document:
     return read_all(path, encoding=encoding, check=require_tree)
 
 
 @pytest.fixture(scope="module")
-def trees(treebank: Treebank) -> list[Heads]:
+def trees(treebank: Document) -> list[Heads]:
     return [sentence.node_heads for sentence in treebank]
 
 
@@ -66,7 +67,7 @@ def projective_trees(trees: list[Heads]) -> list[Heads]:
 
 
 def test_a_treebank_is_written_back_byte_for_byte(
-    path: Path, data: bytes, encoding: str, treebank: Treebank, tmp_path: Path
+    path: Path, data: bytes, encoding: str, treebank: Document, tmp_path: Path
 ) -> None:
     write(tmp_path / "out", treebank, encoding=encoding)
     assert (tmp_path / "out").read_bytes() == data

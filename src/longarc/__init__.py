@@ -6,41 +6,47 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from longarc.data.conll import SentenceReader, Treebank, read, read_all, write
+    from longarc.data.conll import SentenceReader, read, read_all, write
+    from longarc.data.document import Document
     from longarc.data.sentence import Sentence
+    from longarc.data.word import Arc, Token, Word
     from longarc.errors import InputError, LongarcError
-    from longarc.runtime.parsed import ParsedSentence, Token
     from longarc.runtime.parser import Parser, load
+    from longarc.runtime.pipeline import parse_files
 
 __version__ = "0.1.0"
 
 # Names are imported on first use, so that `longarc --help` does not wait for numpy.
 _MODULES = {
+    "Arc": "longarc.data.word",
+    "Document": "longarc.data.document",
     "InputError": "longarc.errors",
     "LongarcError": "longarc.errors",
+    "Parser": "longarc.runtime.parser",
     "Sentence": "longarc.data.sentence",
     "SentenceReader": "longarc.data.conll",
-    "Treebank": "longarc.data.conll",
-    "ParsedSentence": "longarc.runtime.parsed",
-    "Parser": "longarc.runtime.parser",
-    "Token": "longarc.runtime.parsed",
+    "Token": "longarc.data.word",
+    "Word": "longarc.data.word",
     "load": "longarc.runtime.parser",
+    "parse_files": "longarc.runtime.pipeline",
     "read": "longarc.data.conll",
     "read_all": "longarc.data.conll",
     "write": "longarc.data.conll",
 }
 
 __all__ = [
+    "Arc",
+    "Document",
     "InputError",
     "LongarcError",
-    "ParsedSentence",
     "Parser",
     "Sentence",
     "SentenceReader",
     "Token",
-    "Treebank",
+    "Word",
     "__version__",
     "load",
+    "parse_files",
     "read",
     "read_all",
     "write",
@@ -51,3 +57,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

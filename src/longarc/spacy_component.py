@@ -24,7 +24,6 @@ from spacy.vocab import Vocab
 from longarc.data.sentence import NOT_IN_A_FORM, Sentence
 from longarc.errors import LongarcError
 from longarc.runtime.model_file import ModelFile, model_file_bytes, read_model_file, write_model_file
-from longarc.runtime.parsed import ParsedSentence
 
 if TYPE_CHECKING:
     from longarc.runtime.parser import Parser
@@ -199,7 +198,7 @@ class LongarcComponent:
         for doc, plan in zip(docs, plans, strict=True):
             self._annotate(doc, plan, [next(parsed) for _ in plan.words])
 
-    def _annotate(self, doc: Doc, plan: DocPlan, parsed: Sequence[ParsedSentence]) -> None:
+    def _annotate(self, doc: Doc, plan: DocPlan, parsed: Sequence[Sentence]) -> None:
         """Set the attributes of a document's tokens from its parsed sentences."""
         if not len(doc):
             return
@@ -221,7 +220,7 @@ class LongarcComponent:
                     doc[index]._.set(PROBABILITY, token.probability)
 
     def _predicted_attributes(
-        self, vocab: Vocab, plan: DocPlan, parsed: Sequence[ParsedSentence]
+        self, vocab: Vocab, plan: DocPlan, parsed: Sequence[Sentence]
     ) -> dict[int, NDArray[np.uint64]]:
         """Return the values [tokens] of the attributes that the model predicts.
 
@@ -267,7 +266,7 @@ class LongarcComponent:
         return self
 
 
-def _tree(plan: DocPlan, parsed: Sequence[ParsedSentence]) -> tuple[NDArray[np.int64], list[str]]:
+def _tree(plan: DocPlan, parsed: Sequence[Sentence]) -> tuple[NDArray[np.int64], list[str]]:
     """[tokens] Return the heads, where a root is its own head, and the relations.
 
     In spaCy a sentence has one root: further roots are attached to the first.
@@ -287,7 +286,7 @@ def _tree(plan: DocPlan, parsed: Sequence[ParsedSentence]) -> tuple[NDArray[np.i
     return heads, relations
 
 
-def _column(plan: DocPlan, parsed: Sequence[ParsedSentence], column: int, space: str) -> list[str]:
+def _column(plan: DocPlan, parsed: Sequence[Sentence], column: int, space: str) -> list[str]:
     """[tokens] Return a column of a document's sentences, with "" for `_`, and `space` for white space."""
     values = [space] * len(plan.spaces)
     for words, sentence in zip(plan.words, parsed, strict=True):

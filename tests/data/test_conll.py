@@ -7,7 +7,7 @@ import io
 import time
 import tracemalloc
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -53,7 +53,7 @@ def written_back(source: Any, folder: Path, name: str = "out.conllu", **options:
     return (folder / name).read_bytes()
 
 
-def joined(sentences: list[Sentence], tail: str, encoding: str = "utf-8") -> bytes:
+def joined(sentences: Sequence[Sentence], tail: str, encoding: str = "utf-8") -> bytes:
     return ("".join(sentence.to_conll() for sentence in sentences) + tail).encode(encoding)
 
 

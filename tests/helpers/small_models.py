@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from longarc import Sentence
@@ -12,11 +13,11 @@ from longarc.training.prepare import TrainingData, prepare
 from longarc.training.trained_model import TrainedModel
 
 
-def small(system: str, sentences: list[Sentence], **changes: Any) -> TrainedModel:
+def small(system: str, sentences: Sequence[Sentence], **changes: Any) -> TrainedModel:
     return small_with_data(system, sentences, **changes)[0]
 
 
-def small_with_data(system: str, sentences: list[Sentence], **changes: Any) -> tuple[TrainedModel, TrainingData]:
+def small_with_data(system: str, sentences: Sequence[Sentence], **changes: Any) -> tuple[TrainedModel, TrainingData]:
     values = {"lstm_size": 9, "word_dimensions": 7, "merge_dimensions": 8, "pair_dimensions": 6, "min_count": 1}
     return prepare(Configuration().updated({**values, "system": system, **changes}, "test"), sentences, [])
 

@@ -32,8 +32,8 @@ def test_its_card_says_what_it_is_and_whom_to_name() -> None:
 
 def test_a_clause_far_from_its_noun_is_attached_to_it(english: Parser) -> None:
     (sentence,) = english(EXTRAPOSED)
-    heads = {token.form: sentence.forms[token.head - 1] if token.head else "" for token in sentence}
-    relations = {token.form: token.relation for token in sentence}
+    heads = {word.text: word.head.text if word.head else "" for word in sentence}
+    relations = {word.text: word.relation for word in sentence}
     assert heads["speaks"] == "man" and relations["speaks"] == "acl:relcl"
     assert heads["who"] == "speaks" and heads["yesterday"] == "met" and heads["met"] == ""
     assert not is_projective(sentence.node_heads)

@@ -21,10 +21,9 @@ from tests.helpers.toy_treebank import write_toy_treebank
 
 def test_the_python_interface_reads_as_documented(parser: Parser) -> None:
     sentence = parser.parse(["the", "dog", "sees", "the", "cat", "today", "which", "sleeps", "."])
-    tokens = list(sentence)
-    assert [token.head for token in tokens] == [2, 3, 0, 5, 3, 3, 8, 5, 3]
-    assert tokens[7].relation == "acl"
-    assert all(token.probability is not None and 0.3 < token.probability <= 1 for token in tokens)
+    assert [word.head_index for word in sentence] == [1, 2, None, 4, 2, 2, 7, 4, 2]
+    assert sentence[7].relation == "acl"
+    assert all(word.probability is not None and 0.3 < word.probability <= 1 for word in sentence)
     assert sentence.transitions()[:5] == ["Shift", "Left-Arc_1", "Shift", "Left-Arc_1", "Right-Arc_2"]
     assert len(sentence.transitions()) == 18
     assert sentence.to_conllu().count("\n") == 10
@@ -104,7 +103,7 @@ def test_python_says_what_it_expects(english: Parser) -> None:
     with pytest.raises(LongarcError, match="expected sentences"):
         list(english.stream(["She left."]))  # type: ignore[list-item]
     with pytest.raises(LongarcError, match="a text is a string"):
-        english(["She left."])  # type: ignore[arg-type]
+        english([3])  # type: ignore[list-item]
     with pytest.raises(LongarcError, match="beam"):
         longarc.load(beam=0)
 
@@ -113,5 +112,76 @@ def test_text_in_python(text_model: Path) -> None:
     nlp = longarc.load(text_model, threads=1)
     sentences = nlp(TEXT)
     assert text_of(sentences) == TEXT
-    assert [token.form for token in sentences[0]][:3] == ["Ann", "ca", "n't"]
-    assert nlp("") == []
+    assert [word.text for word in sentences[0]][:3] == ["Ann", "ca", "n't"]
+    assert len(nlp("")) == 0
+
+
+def test_a_call_takes_a_text_a_list_of_texts_or_words(english: Parser) -> None:
+    assert english("She left.")[0].root.text == "left"
+    assert [doc.text for doc in english(["She left.", "He stayed. Why?"])] == ["She left.", "He stayed. Why?"]
+    assert english([]) == []
+    assert english(words=["She", "left", "."])[0].root.text == "left"
+    doc = english(words=[["She", "left"], ["He", "stayed"]])
+    assert [sentence.root.text for sentence in doc] == ["left", "stayed"]
+    assert doc.text == "She left He stayed " and doc[1].start == 9
+    assert len(english(words=[])) == 0
+    for arguments in (
+        {},
+        {"text": "a", "words": ["a"]},
+        {"words": "a"},
+        {"words": ["a", ["b"]]},
+        {"words": [["a"], []]},
+    ):
+        with pytest.raises(LongarcError):
+            english(**arguments)
+    with pytest.raises(LongarcError, match="expected sentences, not list"):
+        english.parse_batch([["She", "left"]])  # type: ignore[list-item]
+
+
+TEXTS = [
+    "She left.",
+    "",
+    "Nobody knew why.\n\nThey   had no idea.",
+    "  \n",
+    "Go!",
+    "«Why», he said. " * 40,
+    "\n\nThe end",
+]
+
+
+def test_piped_documents_are_those_of_single_calls(english: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = [english(text).to_conllu() for text in TEXTS]
+    for group in (1, 20, 100_000):
+        monkeypatch.setattr(parser_module, "GROUP_CHARACTERS", group)
+        docs = list(english.pipe(iter(TEXTS)))
+        assert [doc.text for doc in docs] == TEXTS
+        assert [doc.to_conllu() for doc in docs] == expected
+        assert [[s.start for s in doc] for doc in docs] == [[s.start for s in english.split(text)] for text in TEXTS]
+
+
+def test_piped_documents_keep_their_context(english: Parser) -> None:
+    pairs = [(text, number) for number, text in enumerate(TEXTS)]
+    assert [(doc.text, number) for doc, number in english.pipe(pairs, as_tuples=True)] == pairs
+
+
+def test_a_pipe_reads_only_as_far_ahead_as_a_stream(english: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser_module, "WINDOW_WORDS", 9)
+    monkeypatch.setattr(parser_module, "GROUP_CHARACTERS", 1)
+    taken = 0
+
+    def endless() -> Iterator[str]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield "She left."
+
+    docs = english.pipe(endless())
+    assert next(docs)[0].root.text == "left" and taken == 6
+    docs.close()
+
+
+def test_a_pipe_rejects_what_is_not_text(english: Parser) -> None:
+    with pytest.raises(LongarcError, match="a text is a string, not list"):
+        list(english.pipe([["She", "left"]]))  # type: ignore[list-item]
+    with pytest.raises(LongarcError, match="NUL"):
+        list(english.pipe(["a", "b\0"]))

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from longarc import read_all
+from longarc.data.sentence import HEAD
 from longarc.runtime.parser import Parser
-from longarc.runtime.steps import Arc, Derivation, model_steps, oracle_steps
+from longarc.runtime.steps import Derivation, NodeArc, model_steps, oracle_steps
 from longarc.trees.structure import is_tree
 from tests.helpers.small_models import FACTORED, packaged, small
 from tests.helpers.toy_treebank import write_toy_treebank
 
 
-def arcs_of(derivation: Derivation) -> list[Arc]:
+def arcs_of(derivation: Derivation) -> list[NodeArc]:
     return [step.taken.arc for step in derivation.steps if step.taken.arc]
 
 
@@ -47,5 +48,5 @@ def test_steps_build_the_tree_of_the_parser(system: str, changes: dict[str, Any]
             path = oracle_steps(parsed, beside)
             assert [step.taken.name for step in path.steps] == parsed.transitions(beside)
             assert {arc.dependent: (arc.head, arc.relation) for arc in arcs_of(path)} == {
-                token.id: (token.head, token.relation) for token in parsed
+                word.id: (int(word.row[HEAD]), word.relation) for word in parsed
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +25,7 @@ def test_a_text_is_split_alike_however_it_comes(english: Parser, monkeypatch: py
         pieces = [text[start : start + size] for start in range(0, len(text), size)]
         assert [s.to_conll() for s in english.tokenizer.split_stream(pieces, ranges=True)] == whole
     spaces = " " * 5_000
-    assert english.tokenizer.split(spaces) == []
+    assert not english.tokenizer.split(spaces)
     assert [s.forms for s in english.tokenizer.split(f"{spaces}Hi{spaces}")] == [["Hi"]]
 
 
@@ -48,7 +49,7 @@ LOSSLESS = st.text(
 )
 
 
-def joined(sentences: list[Sentence]) -> str:
+def joined(sentences: Sequence[Sentence]) -> str:
     """What the sentences give back once they have been written and read."""
     return text_of(read_all(io.BytesIO("".join(s.to_conll() for s in sentences).encode("utf-8", "surrogatepass"))))
 

@@ -13,7 +13,7 @@ from longarc.transitions import SYSTEMS, get_system
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
-    from longarc.runtime.steps import Arc, Derivation
+    from longarc.runtime.steps import Derivation, NodeArc
 
 BYTES_PER_PAIR = 80
 """Approximate memory of the derivation of a sentence, per pair of words."""
@@ -83,7 +83,7 @@ def _table(sentence: Sentence, derivation: Derivation) -> list[str]:
     return [words, *(line.rstrip() for line in lines)]
 
 
-def _format_arc(arc: Arc | None) -> str:
+def _format_arc(arc: NodeArc | None) -> str:
     if arc is None:
         return ""
     return f"{arc.head} → {arc.dependent}" if arc.head < arc.dependent else f"{arc.dependent} ← {arc.head}"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from longarc.data.document import Document
 from longarc.data.files import (
     ENCODING_HINT,
     NUL_MESSAGE,
@@ -23,6 +24,7 @@ from longarc.data.files import (
     source_name,
 )
 from longarc.data.formats import format_of_path
+from longarc.data.raw_text import set_starts
 from longarc.data.sentence import (
     DEPS,
     HEAD,
@@ -65,13 +67,6 @@ Check = Callable[[Sentence], None]
 """Raises RowError if a sentence that has just been read cannot be used."""
 
 
-class Treebank(list[Sentence]):
-    """All sentences of a file, and the text after the last one (`tail`)."""
-
-    tail: str = ""
-    format: Format = "conllu"
-
-
 class SentenceReader(Iterator[Sentence]):
     """Iterate over the sentences of a CoNLL-U or CoNLL-X file in constant memory.
 
@@ -81,6 +76,11 @@ class SentenceReader(Iterator[Sentence]):
 
     After the last sentence, `tail` is the rest of the file (blank lines and comments), and `skipped` the number of
     skipped sentences.
+
+    >>> for sentence in longarc.read("examples/nonprojective.conllu"):
+    ...     print(len(sentence), sentence.root.text)
+    9 bought
+    7 tried
     """
 
     def __init__(
@@ -225,23 +225,39 @@ class SentenceReader(Iterator[Sentence]):
 read = SentenceReader
 
 
-def read_all(source: Source, **options: Any) -> Treebank:
-    """Return all sentences of a file; the options are those of SentenceReader."""
+def read_all(source: Source, **options: Any) -> Document:
+    """Return all sentences of a file; the options are those of SentenceReader.
+
+    >>> doc = longarc.read_all("examples/nonprojective.conllu")
+    >>> doc[0].is_projective
+    False
+    """
+    document = _read_document(source, **options)
+    set_starts(document)
+    return document
+
+
+def _read_document(source: Source, **options: Any) -> Document:
     reader = SentenceReader(source, **options)
-    treebank = Treebank(reader)
-    treebank.tail, treebank.format = reader.tail, reader.format
-    return treebank
+    sentences = list(reader)
+    return Document(sentences, tail=reader.tail, format=reader.format)
 
 
-def parse_conll(text: str, *, name: str = "<text>", **options: Any) -> Treebank:
+def parse_conll(text: str, *, name: str = "<text>", **options: Any) -> Document:
     """Return all sentences of a text; errors call it `name`, and the options are those of SentenceReader."""
     source = io.BytesIO(encode(text, "utf-8"))
     source.name = name
-    return read_all(source, **options)
+    return _read_document(source, **options)
 
 
 def write(target: str | Path, sentences: Iterable[Sentence], *, encoding: str = "utf-8") -> None:
-    """Write sentences to a file, or to standard output for `-`. A Treebank is written back byte for byte."""
+    """Write sentences to a file, or to standard output for `-`. A Document from a file is written back byte for byte.
+
+    >>> doc = longarc.read_all("examples/nonprojective.conllu")
+    >>> longarc.write("copy.conllu", doc)
+    >>> open("copy.conllu").read() == open("examples/nonprojective.conllu").read()
+    True
+    """
     with open_output(target) as stream:
         for sentence in sentences:
             stream.write(encode(sentence.to_conll(), encoding))

@@ -29,6 +29,11 @@ MAX_LINE_BYTES = 64_000_000
 
 def to_json(sentence: Sentence, probabilities: NDArray[np.float64] | None = None) -> str:
     """Return one line of JSON, without the line end, with the probabilities of the arcs [n + 1] unless they are NaN."""
+    return json.dumps(to_dict(sentence, probabilities), ensure_ascii=False)
+
+
+def to_dict(sentence: Sentence, probabilities: NDArray[np.float64] | None = None) -> dict[str, Any]:
+    """Return what `to_json` writes."""
     sentence = to_conllu(sentence)
     tokens: list[dict[str, Any]] = []
     for row in sentence.rows:
@@ -46,7 +51,7 @@ def to_json(sentence: Sentence, probabilities: NDArray[np.float64] | None = None
             if not math.isnan(probability):
                 token[PROBABILITY] = round(probability, 4)
         tokens.append(token)
-    return json.dumps({"comments": sentence.comments, "tokens": tokens}, ensure_ascii=False)
+    return {"comments": sentence.comments, "tokens": tokens}
 
 
 def from_json(line: str) -> Sentence:

@@ -43,12 +43,13 @@ def sentences_of(
     *,
     first_number: int = 1,
     gap: str = "",
-    ranges_from: int | None = None,
+    offset: int = 0,
+    ranges: bool = False,
 ) -> list[Sentence]:
     """Return the sentences of a text; `sentences` are the spans of their tokens, with only white space between them.
 
     `first_number` is the `sent_id` of the first sentence. `gap` is the white space before the text, which belongs to
-    the previous sentence. If `ranges_from`, the offset of the text in its document, is given, tokens get `TokenRange=`.
+    the previous sentence. `offset` is the text's position in its document. With `ranges`, tokens get `TokenRange=`.
     """
     spans = [span for sentence in sentences for span in sentence]
     result = []
@@ -62,7 +63,7 @@ def sentences_of(
             next_start = spans[done].start if done < len(spans) else len(text)
             after = text[span.end : next_start]
             before = text[: span.start] if done == 1 else ""
-            misc = _misc(before, after, span, ranges_from)
+            misc = _misc(before, after, span, offset if ranges else None)
             form = text[span.start : span.end]
             plain += form + (" " if after and index + 1 < len(sentence) else "")
             first = len(words) + 1
@@ -76,18 +77,33 @@ def sentences_of(
         lead = "# newpar\n" if gap.count("\n") > 1 else ""
         lead += f"# sent_id = {first_number + number}\n# text = {plain}\n"
         result.append(Sentence(rows, words, lead=lead))
+        result[-1].start = offset + sentence[0].start
     return result
 
 
 def text_of(sentences: Iterable[Sentence]) -> str:
     """Return the text of sentences, using the white space recorded in MISC: the inverse of `sentences_of`."""
-    parts = []
-    for sentence in sentences:
-        parts.append(_spaces_in_comments(sentence.lead))
-        for row in surface_rows(sentence):
-            before, after = spaces_around(row)
-            parts += [before, row[FORM], after]
+    parts = [part for sentence in sentences for part in _parts(sentence)]
     return "".join(parts) + _spaces_in_comments(getattr(sentences, "tail", ""))
+
+
+def set_starts(sentences: Iterable[Sentence]) -> None:
+    """Set where each sentence starts in the text of all of them."""
+    position = 0
+    for sentence in sentences:
+        parts = _parts(sentence)
+        sentence.start = position + len(parts[0])
+        position += sum(map(len, parts))
+
+
+def _parts(sentence: Sentence) -> list[str]:
+    """Return the white space before a sentence, its first token, the white space after it, the next token and so on."""
+    parts = [_spaces_in_comments(sentence.lead)]
+    for row in surface_rows(sentence):
+        before, after = spaces_around(row)
+        parts[-1] += before
+        parts += [row[FORM], after]
+    return parts
 
 
 def spaces_comments(spaces: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from longarc import __version__
-from longarc.data.conll import read, read_all
+from longarc.data.conll import read
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
 from longarc.experiment.measurement import measure
@@ -122,7 +122,7 @@ def _check_treebanks(runs: list[Run]) -> None:
 
 def _load(treebank: ExperimentTreebank) -> Splits:
     def sentences(path: Path | None) -> list[Sentence]:
-        return [] if path is None else read_all(path, encoding=treebank.encoding, check=require_tree)
+        return [] if path is None else list(read(path, encoding=treebank.encoding, check=require_tree))
 
     return Splits(sentences(treebank.train), sentences(treebank.dev), sentences(treebank.test))
 

@@ -6,9 +6,10 @@ import os
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +17,25 @@ from numpy.typing import NDArray
 from longarc.cores import available_cores
 from longarc.data.batches import batches_by_length
 from longarc.data.columns import Column
+from longarc.data.document import Document
+from longarc.data.raw_text import set_starts
 from longarc.data.sentence import DEPREL, HEAD, Sentence
 from longarc.decoding.beam import parse_with_beam
 from longarc.decoding.greedy import Parses, parse_greedily
 from longarc.errors import LongarcError
 from longarc.runtime.installed_models import find_model
 from longarc.runtime.model_file import ModelFile, read_model_file
-from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.session import BatchScores, Session
 from longarc.runtime.tokenizer import make_tokenizer
 from longarc.transitions import get_system
 from longarc.trees.pseudo_projective import deprojectivize
 
+Context = TypeVar("Context")
+
 WINDOW_WORDS = 50_000
 """Words that are read ahead and sorted by length."""
+GROUP_CHARACTERS = 50_000
+"""Characters of short texts that are split into words at once."""
 BATCH_WORDS = 600
 """Words in a batch, memory permitting; larger batches are no faster and take more memory."""
 MEGABYTE = 1 << 20
@@ -39,7 +45,13 @@ BYTES_PER_PAIR = 24
 
 
 class Parser:
-    """A loaded model. Thread-safe, and usable in worker processes."""
+    """A loaded model; call it to parse text. Thread-safe, and usable in worker processes.
+
+    >>> nlp = longarc.load(threads=1)
+    >>> doc = nlp("She left. Nobody knew why.")
+    >>> [sentence.root.text for sentence in doc]
+    ['left', 'knew']
+    """
 
     def __init__(
         self,
@@ -82,33 +94,130 @@ class Parser:
         """Pickle the name of the file; the other process loads it again."""
         return _restore, (self._source, self.threads, self.memory, self.beam)
 
-    def parse(self, sentence: Sequence[str] | Sentence) -> ParsedSentence:
-        """Parse one sentence, given as a list of words or as a Sentence, which is not changed."""
+    def parse(self, sentence: Sequence[str] | Sentence) -> Sentence:
+        """Parse one sentence, given as a list of words or as a Sentence, which is not changed.
+
+        >>> longarc.load().parse(["She", "left", "."]).root.text
+        'left'
+        """
         if isinstance(sentence, str):
             raise LongarcError("a sentence is a list of words", 'Call the parser to parse a text: nlp("…").')
         copy = sentence.copy() if isinstance(sentence, Sentence) else Sentence.from_forms(sentence)
         return next(self.stream([copy], probabilities=True))
 
-    def split(self, text: str, *, ranges: bool = False) -> list[Sentence]:
+    def split(self, text: str, *, ranges: bool = False) -> Document:
         """Split a text into sentences and words without parsing them.
 
         MISC records the white space between the words, so the text can be restored; with `ranges` also the character
         range of each token (TokenRange).
+
+        >>> [sentence.text for sentence in longarc.load().split("She left. Nobody knew why.")]
+        ['She left.', 'Nobody knew why.']
         """
         return self.tokenizer.split(text, ranges=ranges)
 
-    def __call__(self, text: str) -> list[ParsedSentence]:
-        """Split and parse a text."""
-        if not isinstance(text, str):
-            raise LongarcError(f"a text is a string, not {type(text).__name__}", "Parse words with nlp.parse([…]).")
-        return list(self.stream(self.split(text), probabilities=True))
+    @overload
+    def __call__(self, text: str) -> Document: ...
+    @overload
+    def __call__(self, text: list[str] | tuple[str, ...]) -> list[Document]: ...
+    @overload
+    def __call__(self, *, words: Sequence[str] | Sequence[Sequence[str]]) -> Document: ...
+    def __call__(
+        self,
+        text: str | list[str] | tuple[str, ...] | None = None,
+        *,
+        words: Sequence[str] | Sequence[Sequence[str]] | None = None,
+    ) -> Document | list[Document]:
+        """Parse a text, a list of texts, or `words`: the words of one sentence or of several.
+
+        >>> nlp = longarc.load()
+        >>> nlp("She left.")[0].root.text
+        'left'
+        >>> [doc[0].root.text for doc in nlp(["She left.", "He stayed."])]
+        ['left', 'stayed']
+        >>> nlp(words=["She", "left", "."])[0].root.text
+        'left'
+        """
+        if (text is None) == (words is None):
+            raise LongarcError(
+                "expected either a text or words", 'Call nlp("She left.") or nlp(words=["She", "left"]).'
+            )
+        if words is not None:
+            return self._parse_words(words)
+        if isinstance(text, str):
+            return next(self.pipe([text]))
+        if not isinstance(text, (list, tuple)):
+            hint = "Use nlp.pipe for an iterable of texts."
+            raise LongarcError(f"a text is a string, not {type(text).__name__}", hint)
+        return list(self.pipe(text))
+
+    def _parse_words(self, words: Sequence[str] | Sequence[Sequence[str]]) -> Document:
+        if isinstance(words, str):
+            raise LongarcError("words is one string, expected a list", 'Call nlp("…") to parse a text.')
+        forms = [word for word in words if isinstance(word, str)]
+        sentences = [forms] if forms else words
+        if forms and len(forms) < len(words):
+            raise LongarcError("words mixes words and lists of words", "Each sentence is a list of words.")
+        document = Document(map(Sentence.from_forms, sentences))
+        set_starts(document)
+        deque(self.stream(document, probabilities=True), maxlen=0)
+        return document
+
+    @overload
+    def pipe(
+        self, texts: Iterable[str], *, as_tuples: Literal[False] = False, probabilities: bool = True
+    ) -> Generator[Document, None, None]: ...
+    @overload
+    def pipe(
+        self, texts: Iterable[tuple[str, Context]], *, as_tuples: Literal[True], probabilities: bool = True
+    ) -> Generator[tuple[Document, Context], None, None]: ...
+    def pipe(
+        self, texts: Iterable[Any], *, as_tuples: bool = False, probabilities: bool = True
+    ) -> Generator[Any, None, None]:
+        """Parse texts as they come and yield their documents in order, in batches across texts.
+
+        With `as_tuples`, the texts are pairs of a text and anything that belongs to it, and so are the results.
+        Leaving the `probabilities` out is a little faster.
+
+        >>> pairs = [("She left.", {"line": 1}), ("He stayed.", {"line": 2})]
+        >>> for doc, context in longarc.load().pipe(pairs, as_tuples=True):
+        ...     print(context["line"], doc[0].root.text)
+        1 left
+        2 stayed
+        """
+        waiting: deque[tuple[Document, Any]] = deque()
+
+        def split_all() -> Iterator[Sentence]:
+            for pairs in _groups(texts if as_tuples else ((text, None) for text in texts)):
+                documents = self.tokenizer.split_many([text for text, _ in pairs])
+                for document, (_, context) in zip(documents, pairs, strict=True):
+                    waiting.append((document, context))
+                    yield from document
+
+        with closing(self.stream(split_all(), probabilities=probabilities)) as parsed:
+            left = 0  # sentences of the current document that are not parsed yet
+            for _ in parsed:
+                while not left:
+                    document, context = waiting.popleft()
+                    left = len(document)
+                    if not left:
+                        yield (document, context) if as_tuples else document
+                left -= 1
+                if not left:
+                    yield (document, context) if as_tuples else document
+        for document, context in waiting:
+            yield (document, context) if as_tuples else document
 
     def stream(
         self, sentences: Iterable[Sentence], *, keep_tags: bool = False, probabilities: bool = False
-    ) -> Generator[ParsedSentence, None, None]:
+    ) -> Generator[Sentence, None, None]:
         """Parse sentences as they come and yield them in order; their predicted columns are replaced in place.
 
         HEAD and DEPREL are always predicted; so are the model's other columns unless `keep_tags` is set.
+
+        >>> nlp = longarc.load()
+        >>> [len(sentence) for sentence in nlp.stream(longarc.read("examples/nonprojective.conllu"))]
+        [9, 7]
         """
         windows: list[_Window] = []
         try:
@@ -135,7 +244,7 @@ class Parser:
         # Longest first, so that no thread is left alone with the largest batch at the end.
         batches = [indices.tolist() for indices in reversed(batches_by_length(cost, limit))]
 
-        def parse(indices: list[int]) -> list[ParsedSentence]:
+        def parse(indices: list[int]) -> list[Sentence]:
             batch = [sentences[index] for index in indices]
             return self.parse_batch(batch, keep_tags=keep_tags, probabilities=probabilities)
 
@@ -153,8 +262,10 @@ class Parser:
 
     def parse_batch(
         self, sentences: Sequence[Sentence], *, keep_tags: bool = False, probabilities: bool = False
-    ) -> list[ParsedSentence]:
+    ) -> list[Sentence]:
         """Parse sentences, preferably of similar length, as one batch in this thread; see `stream` for the options."""
+        for sentence in sentences:
+            _require_sentence(sentence)
         lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int32)
         scores = self.session.run([sentence.forms for sentence in sentences], totals=probabilities or self.beam > 1)
         parses = self._search(lengths, scores)
@@ -162,15 +273,14 @@ class Parser:
         arc_probabilities = parses.probabilities if probabilities else None
         if arc_probabilities is not None and scores.totals is scores.scores:
             arc_probabilities = arc_probabilities * relation_probabilities
-        parsed = []
         for row, sentence in enumerate(sentences):
             nodes = slice(0, lengths[row] + 1)
             self._set_tree(sentence, parses.heads[row, nodes], relations[row, nodes])
             if not keep_tags:
                 self._set_columns(sentence, {name: labels[row, nodes] for name, labels in scores.labels.items()})
-            own_probabilities = None if arc_probabilities is None else arc_probabilities[row, nodes]
-            parsed.append(ParsedSentence(sentence, self.system.name, own_probabilities))
-        return parsed
+            sentence.probabilities = None if arc_probabilities is None else arc_probabilities[row, nodes]
+            sentence.system = self.system.name
+        return list(sentences)
 
     def _search(self, lengths: NDArray[np.int32], scores: BatchScores) -> Parses:
         single_root = self.description.single_root
@@ -200,14 +310,34 @@ class Parser:
             sentence.set_column(column.index, ["", *cells[name]])
 
 
+def _groups(pairs: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]:
+    """Yield pairs of a text and its context in groups of about GROUP_CHARACTERS."""
+    group: list[tuple[str, Any]] = []
+    characters = 0
+    for text, context in pairs:
+        if not isinstance(text, str):
+            raise LongarcError(f"a text is a string, not {type(text).__name__}", "Parse words with nlp(words=[…]).")
+        group.append((text, context))
+        characters += len(text) + 1
+        if characters >= GROUP_CHARACTERS:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
+
+
+def _require_sentence(sentence: object) -> None:
+    if not isinstance(sentence, Sentence):
+        hint = "Use longarc.read for files and Sentence.from_forms for words; call the parser to parse text."
+        raise LongarcError(f"expected sentences, not {type(sentence).__name__}", hint)
+
+
 def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
     """Yield the sentences in lists of about WINDOW_WORDS words."""
     window: list[Sentence] = []
     words = 0
     for sentence in sentences:
-        if not isinstance(sentence, Sentence):
-            hint = "Use longarc.read for files and Sentence.from_forms for words; call the parser to parse text."
-            raise LongarcError(f"expected sentences, not {type(sentence).__name__}", hint)
+        _require_sentence(sentence)
         window.append(sentence)
         words += len(sentence)
         if words >= WINDOW_WORDS:
@@ -222,12 +352,12 @@ class _Window:
     """Sentences being parsed."""
 
     batches: list[list[int]]
-    results: Iterable[list[ParsedSentence]]
-    futures: Iterable[Future[list[ParsedSentence]]] = ()
+    results: Iterable[list[Sentence]]
+    futures: Iterable[Future[list[Sentence]]] = ()
 
-    def in_order(self) -> Iterator[ParsedSentence]:
+    def in_order(self) -> Iterator[Sentence]:
         """Yield the sentences of all batches in their original order."""
-        parsed: dict[int, ParsedSentence] = {}
+        parsed: dict[int, Sentence] = {}
         for indices, batch in zip(self.batches, self.results, strict=True):
             parsed.update(zip(indices, batch, strict=True))
         for index in range(len(parsed)):
@@ -247,5 +377,9 @@ def load(model: str | Path | None = None, *, threads: int | None = None, memory:
     """Load a model by file or by name (`longarc models` lists the names), by default the embedded English model.
 
     See Parser for the options.
+
+    >>> nlp = longarc.load("en_ewt", threads=2)
+    >>> nlp("She left.")[0].root.text
+    'left'
     """
     return Parser(find_model(model), threads=threads, memory=memory, beam=beam)

@@ -30,7 +30,6 @@ from longarc.drawing.text import text_tree
 from longarc.errors import InputError, LongarcError
 
 if TYPE_CHECKING:  # onnxruntime takes long to import
-    from longarc.runtime.parsed import ParsedSentence
     from longarc.runtime.parser import Parser
     from longarc.runtime.tokenizer import Tokenizer
 
@@ -88,6 +87,10 @@ def parse_files(
     """Parse `sources` one after the other and write them to `target`, where `-` is standard output.
 
     With several sources, each raw text starts with `# newdoc`. `counter` counts the bytes that have been read.
+
+    >>> report = longarc.parse_files(longarc.load(), ["examples/nonprojective.conllu"], "parsed.conllu")
+    >>> report.sentences
+    2
     """
     encoding = options.output_encoding or conll_encoding(options.input.encoding)
     check = require_memory(SENTENCE_SHARE * parser.memory, BYTES_PER_PAIR)
@@ -237,7 +240,7 @@ class SentenceWriter:
         """Whether the next sentence is the first of another input"""
         require_ascii_compatible(self._encoding)
 
-    def write(self, parsed: ParsedSentence) -> None:
+    def write(self, parsed: Sentence) -> None:
         """Write a sentence; this removes outdated probabilities from its MISC column."""
         if self._format == "conllx":
             self.lost += lost_in_conllx(parsed)

@@ -21,7 +21,7 @@ ALTERNATIVES = 4
 
 
 @dataclass(frozen=True)
-class Arc:
+class NodeArc:
     """An arc between two nodes; node 0 is the artificial root."""
 
     head: int
@@ -35,7 +35,7 @@ class Choice:
 
     name: str
     """As in the papers, such as Left-Arc_2"""
-    arc: Arc | None
+    arc: NodeArc | None
     """The arc that it adds"""
     probability: float | None
     """Of the transition with this relation among all legal transitions; None if an oracle chose it"""
@@ -62,7 +62,7 @@ class Derivation:
     initial: dict[str, list[int]]
     """The lists before the first step"""
     steps: tuple[Step, ...]
-    attached: tuple[Arc, ...]
+    attached: tuple[NodeArc, ...]
     """The arcs that were added after the last transition, to make a tree"""
 
 
@@ -146,7 +146,7 @@ def _score(parser: Parser, sentence: Sentence) -> _Scored:
 
 def _try(
     system: Any, state: State, index: int, relations: NDArray[np.object_]
-) -> tuple[str, Arc | None, dict[str, list[int]]]:
+) -> tuple[str, NodeArc | None, dict[str, list[int]]]:
     """Apply a choice to a copy of the state; return its name, the arc that it adds, and the lists after it."""
     choice = np.array([index])
     copy = state.take(np.array([0]))
@@ -154,9 +154,9 @@ def _try(
     return system.names(state, choice)[0], arc, copy.lists(0)
 
 
-def _added_arc(changes: ArcChanges, relations: NDArray[np.object_]) -> Arc | None:
+def _added_arc(changes: ArcChanges, relations: NDArray[np.object_]) -> NodeArc | None:
     return _arc(int(changes.heads[0]), int(changes.dependents[0]), relations) if len(changes.rows) else None
 
 
-def _arc(head: int, dependent: int, relations: NDArray[np.object_]) -> Arc:
-    return Arc(head, dependent, str(relations[head, dependent]))
+def _arc(head: int, dependent: int, relations: NDArray[np.object_]) -> NodeArc:
+    return NodeArc(head, dependent, str(relations[head, dependent]))

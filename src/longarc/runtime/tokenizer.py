@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.batches import batches_by_length
 from longarc.data.characters import SPACE, TextCharacters, categories_of, read_characters
-from longarc.data.conll import Treebank
+from longarc.data.document import Document
 from longarc.data.raw_text import MAX_WORDS, Span, sentences_of, spaces_comments
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
@@ -29,6 +31,7 @@ WINDOW = 512
 OVERLAP = 64
 """Characters at both ends of a window that are context only; their labels are discarded."""
 BATCH_CHARACTERS = 16_384
+PARAGRAPH_BREAK = "\n\n"
 PIECE = 1 << 18
 """Characters of a long text that are tokenized at once."""
 
@@ -40,15 +43,39 @@ class Tokenizer(ABC):
     def spans(self, text: str) -> list[list[Span]]:
         """Return the tokens of each sentence; only white space may separate them."""
 
-    def split(self, text: str, *, ranges: bool = False) -> Treebank:
+    def split(self, text: str, *, ranges: bool = False) -> Document:
         """Return a text as unparsed sentences, from which it can be restored (see data.raw_text)."""
-        treebank = Treebank()
+        document = Document()
 
         def collect() -> Generator[Sentence, None, None]:
-            treebank.tail = yield from self.split_stream([text], ranges=ranges)
+            document.tail = yield from self.split_stream([text], ranges=ranges)
 
-        treebank.extend(collect())
-        return treebank
+        document.sentences.extend(collect())
+        return document
+
+    def split_many(self, texts: Sequence[str]) -> list[Document]:
+        """Return each text as a document; short texts are read together, which is faster than one by one."""
+        documents: list[Document] = []
+        for short, group in groupby(texts, key=lambda text: len(text) < PIECE // 2 and "\0" not in text):
+            if short:
+                documents += self._split_together(list(group))
+            else:
+                documents += [self.split(text) for text in group]
+        return documents
+
+    def _split_together(self, texts: Sequence[str]) -> list[Document]:
+        """Split short texts as paragraphs of one text: no sentence continues in the next paragraph."""
+        spans = deque(_cut(self.spans(PARAGRAPH_BREAK.join(texts))))
+        documents = []
+        start = 0
+        for text in texts:
+            end = start + len(text)
+            sentences: list[list[Span]] = []
+            while spans and spans[0][0].start < end:
+                sentences.append([Span(span.start - start, span.end - start, span.words) for span in spans.popleft()])
+            documents.append(Document(sentences_of(text, sentences), tail="" if sentences else spaces_comments(text)))
+            start = end + len(PARAGRAPH_BREAK)
+        return documents
 
     def split_stream(
         self, pieces: Iterable[str], *, ranges: bool = False, first_number: int = 1, lead: str = ""
@@ -81,9 +108,7 @@ class Tokenizer(ABC):
                 # The last sentence may continue in the next piece, unless it is the only one.
                 spans, last = (spans[:-1], spans[-1]) if len(spans) > 1 else (spans, [])
                 end = last[0].start if last else end
-            sentences = sentences_of(
-                text[:end], spans, first_number=number, gap=gap, ranges_from=place if ranges else None
-            )
+            sentences = sentences_of(text[:end], spans, first_number=number, gap=gap, offset=place, ranges=ranges)
             sentences[0].lead = "".join([lead, *spaces, sentences[0].lead])
             yield from sentences
             lead, spaces = "", []

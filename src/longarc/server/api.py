@@ -12,12 +12,12 @@ from starlette.responses import Response
 
 from longarc import __version__
 from longarc.data.sentence import Sentence
+from longarc.data.word import Word
 from longarc.drawing.svg import Theme, svg_tree
 from longarc.drawing.text import text_tree
 from longarc.drawing.tikz import tikz_tree
-from longarc.runtime.parsed import ParsedSentence, Token
 from longarc.runtime.parser import Parser
-from longarc.runtime.steps import Arc, Step, model_steps, oracle_steps
+from longarc.runtime.steps import NodeArc, Step, model_steps, oracle_steps
 from longarc.server.limits import Limits
 from longarc.server.problem import DESCRIPTIONS, Problem
 from longarc.server.read_input import check_lengths, read_conllu, read_text, read_tokens
@@ -84,10 +84,28 @@ class ResponseModel(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
 
 
+class WordResponse(ResponseModel):
+    """The columns of a word, as in CoNLL-U."""
+
+    id: int
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int
+    """0 is the artificial root"""
+    relation: str
+    misc: str
+    probability: float | None
+    """The probability of the transition that added the word's arc, relation included, among the transitions that were
+    legal; null for a word that no transition attached."""
+
+
 class TreeResponse(ResponseModel):
     conllu: str
     """The sentence in CoNLL-U, with everything that was in the input."""
-    tokens: list[Token]
+    tokens: list[WordResponse]
     pictures: dict[Picture, str] = {}
 
 
@@ -106,7 +124,7 @@ class DerivationResponse(ResponseModel):
     by: Literal["model", "oracle"]
     initial: dict[str, list[int]]
     steps: tuple[Step, ...]
-    attached: tuple[Arc, ...]
+    attached: tuple[NodeArc, ...]
     """The arcs of words to which no transition gave a head."""
 
 
@@ -212,7 +230,7 @@ def make_router(service: Service) -> APIRouter:
     return router
 
 
-def read_sentences(request: InputRequest, parser: Parser, cancellation: Cancellation) -> list[Sentence]:
+def read_sentences(request: InputRequest, parser: Parser, cancellation: Cancellation) -> Sequence[Sentence]:
     """Read the sentences of a request."""
     inputs = [key for key in ("text", "conllu", "tokens") if getattr(request, key) is not None]
     if len(inputs) != 1:
@@ -247,7 +265,7 @@ def draw_pictures(
 
 def _write_trees(
     response: ParseResponse,
-    parsed: list[ParsedSentence],
+    parsed: list[Sentence],
     formats: Sequence[Picture],
     limits: Limits,
     cancellation: Cancellation,
@@ -258,9 +276,27 @@ def _write_trees(
     return Response(f"{start}{','.join(trees)}]}}", media_type="application/json")
 
 
-def _make_tree(parsed: ParsedSentence, formats: Sequence[Picture], limits: Limits) -> TreeResponse:
+def _make_tree(parsed: Sentence, formats: Sequence[Picture], limits: Limits) -> TreeResponse:
     pictures = draw_pictures(parsed, formats, limits)
-    return TreeResponse.model_construct(conllu=parsed.to_conllu(), tokens=list(parsed), pictures=pictures)
+    return TreeResponse.model_construct(
+        conllu=parsed.to_conllu(), tokens=list(map(_describe_word, parsed)), pictures=pictures
+    )
+
+
+def _describe_word(word: Word) -> WordResponse:
+    _, form, lemma, upos, xpos, feats, head, relation, _, misc = word.row
+    return WordResponse.model_construct(
+        id=word.id,
+        form=form,
+        lemma=lemma,
+        upos=upos,
+        xpos=xpos,
+        feats=feats,
+        head=int(head),
+        relation=relation,
+        misc=misc,
+        probability=word.probability,
+    )
 
 
 def _describe_model(name: str, parser: Parser) -> ModelResponse:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from longarc.cores import available_cores
 from longarc.data.sentence import Sentence
-from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import BATCH_WORDS, Parser
 from longarc.server.limits import Limits
 from longarc.server.metrics import Metrics
@@ -43,7 +42,7 @@ class Job:
     key: BatchKey
     parser: Parser
     sentences: Sequence[Sentence]
-    parsed: list[ParsedSentence | None]
+    parsed: list[Sentence | None]
     """The parsed sentences; None for those not parsed yet"""
     unparsed: int
     """How many sentences are not parsed yet"""
@@ -51,7 +50,7 @@ class Job:
     """Whether each sentence is parsed or being parsed"""
     next: int = 0
     """The first sentence that is not taken"""
-    result: Future[list[ParsedSentence]] = field(default_factory=Future)
+    result: Future[list[Sentence]] = field(default_factory=Future)
     abandoned: bool = False
     """Whether the client has stopped waiting"""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from longarc.data.conll import Check, Treebank, parse_conll
+from longarc.data.conll import Check, parse_conll
+from longarc.data.document import Document
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
 from longarc.runtime.parser import Parser
@@ -20,7 +21,7 @@ NAME = "input"
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
 
 
-def read_conllu(text: str, cancellation: Cancellation, check: Check | None = None, **options: Any) -> Treebank:
+def read_conllu(text: str, cancellation: Cancellation, check: Check | None = None, **options: Any) -> Document:
     """Read CoNLL-U or CoNLL-X; the options are those of SentenceReader. Raise Problem 422 with the line of an error."""
 
     def check_sentence(sentence: Sentence) -> None:
@@ -37,27 +38,27 @@ def read_conllu(text: str, cancellation: Cancellation, check: Check | None = Non
         raise to_problem(error, NAME) from None
 
 
-def read_text(parser: Parser, text: str, cancellation: Cancellation, first_number: int = 1) -> Treebank:
+def read_text(parser: Parser, text: str, cancellation: Cancellation, first_number: int = 1) -> Document:
     """Split raw text into sentences and words with the model's tokenizer."""
     _check_characters(text)
-    treebank = Treebank()
+    document = Document()
 
     def collect() -> Iterator[Sentence]:
-        treebank.tail = yield from parser.tokenizer.split_stream([text], first_number=first_number)
+        document.tail = yield from parser.tokenizer.split_stream([text], first_number=first_number)
 
-    treebank.extend(cancellation.watch(collect()))
-    return treebank
+    document.sentences.extend(cancellation.watch(collect()))
+    return document
 
 
-def read_lines(parser: Parser, text: str, cancellation: Cancellation) -> Treebank:
+def read_lines(parser: Parser, text: str, cancellation: Cancellation) -> Document:
     """Split raw text with one sentence per line into words."""
-    treebank = Treebank()
+    document = Document()
     for line in cancellation.watch(_nonblank_lines(text)):
-        parts = read_text(parser, line, cancellation, first_number=len(treebank) + 1)
-        treebank.tail += parts.tail
+        parts = read_text(parser, line, cancellation, first_number=len(document) + 1)
+        document.tail += parts.tail
         if parts:
-            treebank.append(parts[0] if len(parts) == 1 else _join(parts, line))
-    return treebank
+            document.sentences.append(parts[0] if len(parts) == 1 else _join(parts, line))
+    return document
 
 
 def _nonblank_lines(text: str) -> Iterator[str]:
@@ -75,7 +76,7 @@ def _nonblank_lines(text: str) -> Iterator[str]:
         yield current + "".join(blanks)
 
 
-def _join(parts: list[Sentence], text: str) -> Sentence:
+def _join(parts: Sequence[Sentence], text: str) -> Sentence:
     """Join unparsed sentences into one, with the `sent_id` of the first."""
     rows: list[list[str]] = []
     words: list[list[str]] = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from longarc.data.sentence import Sentence
-from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
 from longarc.server.batching import Batcher, BatchKey
 from longarc.server.limits import Limits
@@ -40,8 +40,8 @@ class Service:
         return await self.threads.run(work)
 
     async def parse(
-        self, model: str, parser: Parser, sentences: list[Sentence], *, keep_tags: bool, probabilities: bool
-    ) -> list[ParsedSentence]:
+        self, model: str, parser: Parser, sentences: Sequence[Sentence], *, keep_tags: bool, probabilities: bool
+    ) -> list[Sentence]:
         """Parse sentences in batches shared with other clients; fill their columns in place."""
         check_lengths(sentences, self.limits)
         if not sentences:

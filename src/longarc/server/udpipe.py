@@ -224,7 +224,7 @@ def _check_format(value: str | None, known: Sequence[str], parameter: str) -> st
     return name
 
 
-def _read(parser: Parser, data: str, source: str, presegmented: bool, cancellation: Cancellation) -> list[Sentence]:
+def _read(parser: Parser, data: str, source: str, presegmented: bool, cancellation: Cancellation) -> Sequence[Sentence]:
     # UDPipe's client converts all line ends to CRLF.
     data = data.removeprefix("\ufeff").replace("\r\n", "\n")
     match source:
@@ -238,7 +238,7 @@ def _read(parser: Parser, data: str, source: str, presegmented: bool, cancellati
 
 
 def _write(
-    name: str, parser: Parser, sentences: list[Sentence], output: str, tail: str, cancellation: Cancellation
+    name: str, parser: Parser, sentences: Sequence[Sentence], output: str, tail: str, cancellation: Cancellation
 ) -> str:
     watched = cancellation.watch(sentences)
     if output == "horizontal":
