@@ -24,7 +24,7 @@ from longarc.experiment import runner
 from longarc.experiment.plan import read_plan
 from longarc.experiment.results import changes, identity, unpack_mask
 from longarc.experiment.tables import difference
-from longarc.training.trainer import Interrupted
+from longarc.training.interruption import Interrupted
 from tests.helpers.command import LONGARC, invoke
 from tests.helpers.html_page import Page
 from tests.helpers.toy_treebank import toy_conllu, write_toy_treebank

@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 import torch
+from typer.testing import Result
 
 from longarc.errors import LongarcError
 from longarc.runtime.model_file import read_card
-from longarc.training import packaging, run, scoring, trainer
+from longarc.training import packaging, run, scoring, train_tokenizer, trainer
 from longarc.training.checkpoint import load_tensors
 from tests.helpers.command import LONGARC, invoke
 from tests.helpers.prepared_training import SMALL, SMALL_SETTINGS
+from tests.helpers.text_treebank import treebank_with_text
 from tests.helpers.toy_treebank import write_toy_treebank
 
 
@@ -228,11 +230,81 @@ def test_resuming_where_nothing_was_saved_starts_and_says_so(tmp_path: Path) -> 
     treebank, out = write_toy_treebank(tmp_path / "toy.conllu", 20), tmp_path / "out"
     train(treebank, tmp_path / "whole", "--epochs=1")
     out.mkdir()
-    (out / "tokenizer.safetensors").write_bytes(b"of a training that was killed")
+    (out / "training.lock").write_text("of a training that was killed")
     result = invoke(arguments(treebank, out, "--epochs=1", "--resume"), catch_exceptions=False)
     assert result.exit_code == 0
     assert "nothing was saved yet" in result.stderr
     assert equal(tmp_path / "whole", out)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The tokenizer, which is trained before the parser
+
+
+def train_with_tokenizer(tmp_path: Path, out: str, *options: str) -> Result:
+    """Train on text, with a tokenizer of 12 steps."""
+    treebank = tmp_path / "text.conllu"
+    treebank.write_text(treebank_with_text(16))
+    settings = ["--epochs=1", "--set=tokenizer_steps=12"]
+    return invoke(arguments(treebank, tmp_path / out, *settings, *options), catch_exceptions=False)
+
+
+def interrupt_at_step(number: int, patched: pytest.MonkeyPatch) -> None:
+    """Send Ctrl-C during a step of the tokenizer's training."""
+    step = train_tokenizer._TokenizerTraining._step
+
+    def stop(self: Any) -> None:
+        if self.steps_done == number:
+            signal.raise_signal(signal.SIGINT)
+        step(self)
+
+    patched.setattr(train_tokenizer._TokenizerTraining, "_step", stop)
+
+
+def test_a_training_stopped_in_the_tokenizer_resumes_and_ends_with_the_same_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert train_with_tokenizer(tmp_path, "whole").exit_code == 0
+    for number in (3, 8):
+        with monkeypatch.context() as patched:
+            interrupt_at_step(number, patched)
+            stopped = train_with_tokenizer(tmp_path, "parts", "--resume")
+        assert stopped.exit_code == 130
+        assert "--resume" in stopped.stderr
+        _, state = load_tensors(tmp_path / "parts" / "tokenizer.checkpoint.safetensors")
+        assert state["steps_done"] == number + 1
+        with pytest.raises(LongarcError, match="--resume"):
+            train_with_tokenizer(tmp_path, "parts")
+    with pytest.raises(LongarcError, match="different training run"):
+        train_with_tokenizer(tmp_path, "parts", "--resume", "--seed=7")
+    assert train_with_tokenizer(tmp_path, "parts", "--resume").exit_code == 0
+    assert equal(tmp_path / "whole", tmp_path / "parts")
+    tokenizers = [load_tensors(tmp_path / name / "tokenizer.safetensors")[0] for name in ("whole", "parts")]
+    assert all(torch.equal(tensor, tokenizers[1][name]) for name, tensor in tokenizers[0].items())
+    assert not (tmp_path / "parts" / "tokenizer.checkpoint.safetensors").exists()
+
+
+def test_a_tokenizer_that_was_trained_before_a_crash_is_not_trained_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_with_tokenizer(tmp_path, "whole")
+    with monkeypatch.context() as patched, pytest.raises(RuntimeError, match="killed"):
+        patched.setattr(trainer.Trainer, "train", fail)
+        train_with_tokenizer(tmp_path, "parts")
+    with monkeypatch.context() as patched:
+        patched.setattr(run, "train_tokenizer", fail)
+        assert train_with_tokenizer(tmp_path, "parts", "--resume").exit_code == 0
+    assert equal(tmp_path / "whole", tmp_path / "parts")
+
+
+@pytest.mark.parametrize("name", ["tokenizer.safetensors", "tokenizer.checkpoint.safetensors"])
+def test_a_damaged_tokenizer_is_trained_again(tmp_path: Path, name: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_bytes(b"of a training that was killed")
+    result = train_with_tokenizer(tmp_path, "out", "--resume")
+    assert result.exit_code == 0
+    assert "is damaged" in result.stderr and "trained again" in result.stderr
+    load_tensors(tmp_path / "out" / "tokenizer.safetensors")
 
 
 def interrupted_training(treebank: Path, out: Path, monkeypatch: pytest.MonkeyPatch, *options: str | Path) -> None:

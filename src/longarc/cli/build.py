@@ -28,6 +28,7 @@ def build(
     """
     require_extra("train")
     from longarc.cli.train_progress import PackagingProgress, TrainingProgress
+    from longarc.training.interruption import Interrupted
     from longarc.training.packaging import add_test_scores, write_models
     from longarc.training.recipe import read_recipe
     from longarc.training.run import (
@@ -40,7 +41,6 @@ def build(
     )
     from longarc.training.threads import set_up_torch
     from longarc.training.trained_model import TrainedModel
-    from longarc.training.trainer import Interrupted
     from longarc.trees.structure import require_tree
 
     recipe, configuration = read_recipe(file)

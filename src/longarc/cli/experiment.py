@@ -43,8 +43,8 @@ def experiment(
     else:
         require_extra("train")
         from longarc.experiment.runner import run_experiment
+        from longarc.training.interruption import Interrupted
         from longarc.training.run import lock_folder
-        from longarc.training.trainer import Interrupted
 
         try:
             with lock_folder(out):

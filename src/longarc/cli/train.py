@@ -118,9 +118,9 @@ def train(
             train_sentences, dev_sentences = train_sentences[:-dev_size], train_sentences[-dev_size:]
 
         from longarc.cli.train_progress import PackagingProgress, TrainingProgress
+        from longarc.training.interruption import Interrupted
         from longarc.training.packaging import Origin, write_models
         from longarc.training.threads import set_up_torch
-        from longarc.training.trainer import Interrupted
 
         set_up_torch(threads)
         clear_folder(out, everything=not resume)

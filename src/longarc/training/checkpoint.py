@@ -19,6 +19,8 @@ from longarc.training.weight_average import WeightAverage
 
 METADATA, CHECKSUM = "longarc", "sha256"
 """Entries in the metadata of a safetensors file."""
+CHECKPOINT_SECONDS = 180.0
+"""Time between checkpoints."""
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
@@ -45,6 +47,15 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         hint = "Restore the file from a copy, or train again."
         raise LongarcError(f"{path}: is damaged: {error}", hint) from None
+
+
+def require_fingerprint(found: str | None, expected: str, folder: Path) -> None:
+    """Raise if what a folder contains was saved by a training on other data or with other options."""
+    if found != expected:
+        raise LongarcError(
+            f"{folder}: the checkpoint belongs to a different training run",
+            "Resume with the same files and options, or start over.",
+        )
 
 
 def _checksum(tensors: Mapping[str, Tensor], metadata: str) -> str:

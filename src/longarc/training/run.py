@@ -17,10 +17,11 @@ from longarc.data.files import remove_stale_temporaries
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
 from longarc.runtime.parser import Parser
+from longarc.training.checkpoint import load_tensors
 from longarc.training.packaging import model_paths
 from longarc.training.prepare import prepare
 from longarc.training.scoring import score_words
-from longarc.training.train_tokenizer import has_text, train_tokenizer
+from longarc.training.train_tokenizer import TokenizerCheckpoint, has_text, train_tokenizer
 from longarc.training.trained_model import (
     TOKENIZER_WEIGHTS,
     WEIGHTS,
@@ -35,6 +36,8 @@ if sys.platform != "win32":
     import fcntl
 
 LOCK = "training.lock"
+TOKENIZER_STATE = "tokenizer.checkpoint.safetensors"
+"""The checkpoint of the tokenizer's training, which comes before that of the parser"""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,11 @@ def is_finished(out: Path) -> bool:
 
 
 def is_unfinished(out: Path) -> bool:
-    """Return whether a folder contains a resumable checkpoint."""
+    """Return whether a folder contains a training run that can be resumed, if only its tokenizer."""
+    return _has_checkpoint(out) or (out / TOKENIZER_STATE).exists() or (out / TOKENIZER_WEIGHTS).exists()
+
+
+def _has_checkpoint(out: Path) -> bool:
     return (out / CHECKPOINT).exists() or (out / PREVIOUS).exists()
 
 
@@ -118,7 +125,7 @@ def clear_folder(out: Path, *, everything: bool) -> None:
     out.mkdir(parents=True, exist_ok=True)
     remove_stale_temporaries(out)
     if everything:
-        for name in (WEIGHTS, CHECKPOINT, PREVIOUS, BEST, LOG, TOKENIZER_WEIGHTS):
+        for name in (WEIGHTS, CHECKPOINT, PREVIOUS, BEST, LOG, TOKENIZER_STATE, TOKENIZER_WEIGHTS):
             (out / name).unlink(missing_ok=True)
 
 
@@ -133,12 +140,12 @@ def train_model(
 ) -> tuple[TrainedModel, dict[str, float]]:
     """Train to the end; return the model and its scores on the test data, if there is any.
 
-    Raise trainer.Interrupted when interrupted; with `resume`, continue from the last checkpoint or the final weights.
+    Raise Interrupted when interrupted; with `resume`, continue from the last checkpoint or the final weights.
     """
     model, data = prepare(configuration, splits.train, splits.dev, vectors)
-    model = replace(model, tokenizer=_tokenizer(configuration, splits.train, out, reporter, resume))
+    model = replace(model, tokenizer=_tokenizer(model, data.fingerprint, splits.train, out, reporter, resume))
     trainer = Trainer(model, data, out, reporter)
-    if resume:
+    if resume and (is_finished(out) or _has_checkpoint(out)):
         trainer.resume()
         for entry in trainer.position.history:
             reporter.epoch_done(entry)
@@ -164,20 +171,35 @@ def _logged_test_scores(out: Path) -> dict[str, float]:
 
 
 def _tokenizer(
-    configuration: Configuration, train: Sequence[Sentence], out: Path, reporter: Reporter, resume: bool
+    model: TrainedModel, fingerprint: str, train: Sequence[Sentence], out: Path, reporter: Reporter, resume: bool
 ) -> TrainedTokenizer | None:
-    """Train the tokenizer, or load it if it was trained before an interruption."""
-    steps = configuration.tokenizer_steps
+    """Train the tokenizer; with `resume`, use the one in the folder, or continue from its checkpoint."""
+    checkpoint = TokenizerCheckpoint(out / TOKENIZER_STATE, fingerprint)
+    steps = model.configuration.tokenizer_steps if has_text(train) else 0
+    for path in (checkpoint.path, out / TOKENIZER_WEIGHTS):
+        if not resume or not steps:
+            path.unlink(missing_ok=True)
+        elif path.exists():
+            _remove_if_damaged(path, reporter)
     if not steps:
+        if model.configuration.tokenizer_steps:
+            reporter.note("the treebank does not record spaces between words: raw text will be tokenized by rules")
         return None
-    if not has_text(train):
-        reporter.note("the treebank does not record spaces between words: raw text will be tokenized by rules")
-        return None
-    if resume and (tokenizer := load_tokenizer(out)) is not None:
-        return tokenizer
-    tokenizer = train_tokenizer(train, configuration.seed, steps, reporter.tokenizer_step_done)
-    save_tokenizer(out, tokenizer)
+    if (tokenizer := load_tokenizer(out, fingerprint)) is None:
+        seed = model.configuration.seed
+        tokenizer = train_tokenizer(train, seed, steps, reporter.tokenizer_step_done, checkpoint)
+        save_tokenizer(out, tokenizer, fingerprint)
+        checkpoint.path.unlink(missing_ok=True)
     return tokenizer
+
+
+def _remove_if_damaged(path: Path, reporter: Reporter) -> None:
+    """Remove a damaged file of the tokenizer, which can be trained again in minutes and with the same result."""
+    try:
+        load_tensors(path)
+    except LongarcError as error:
+        reporter.note(f"{error.message}; the tokenizer is trained again")
+        path.unlink()
 
 
 def _draw_curve(history: list[dict[str, Any]], out: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -24,6 +26,15 @@ from longarc.runtime.tokenizer import (
     SENTENCE_END,
     TOKEN_END,
 )
+from longarc.training.checkpoint import (
+    CHECKPOINT_SECONDS,
+    load_tensors,
+    require_fingerprint,
+    restore_training_state,
+    save_tensors,
+    training_state,
+)
+from longarc.training.interruption import Interrupted, call_on_signals
 from longarc.training.trained_model import TrainedTokenizer
 from longarc.training.weight_average import WeightAverage
 
@@ -98,44 +109,122 @@ def describe(sentences: Sequence[Sentence], text: str) -> TokenizerDescription:
     return TokenizerDescription(counted, has_spaces, MultiwordRules.learn(multiword_tokens(sentences)))
 
 
+@dataclass(frozen=True)
+class TokenizerCheckpoint:
+    """Where a training of the tokenizer saves its state."""
+
+    path: Path
+    fingerprint: str
+    """Of data and configuration: the state can only be resumed with the same ones."""
+
+
 def train_tokenizer(
-    sentences: Sequence[Sentence], seed: int, most_steps: int, step_done: Callable[[int, int], None]
+    sentences: Sequence[Sentence],
+    seed: int,
+    most_steps: int,
+    step_done: Callable[[int, int], None],
+    checkpoint: TokenizerCheckpoint | None = None,
 ) -> TrainedTokenizer:
     """Train on random windows of the treebank's text; call `step_done` with the steps done and the total.
 
-    The global random state is not changed.
+    With `checkpoint`, continue from the saved state if there is one, and save it now and then. A signal to stop then
+    saves the state and raises Interrupted. The global random state is not changed.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return _train(sentences, seed, most_steps, step_done)
+        training = _TokenizerTraining(sentences, seed, most_steps)
+        if checkpoint is None:
+            training.run(step_done, lambda: None)
+        else:
+            training.run_with_checkpoints(step_done, checkpoint)
+        return training.result()
 
 
-def _train(
-    sentences: Sequence[Sentence], seed: int, most_steps: int, step_done: Callable[[int, int], None]
-) -> TrainedTokenizer:
-    corpus = labelled_text(sentences)
-    steps = min(most_steps, max(FEWEST_STEPS, MOST_PASSES * len(corpus.text) // (WINDOW * BATCH)))
-    description = describe(sentences, corpus.text)
-    network = TokenizerNetwork(description.character_numbers)
-    sampler = _Windows(corpus, description, seed)
-    optimizer = torch.optim.AdamW(network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps, pct_start=0.1)
-    average = WeightAverage(network, AVERAGING)
-    network.train()
-    for step in range(steps):
-        characters, categories, labels, lengths = sampler.batch()
-        scores = network(characters, categories, lengths)
+class _TokenizerTraining:
+    """A training of the tokenizer; its state after any step can be saved and resumed bit for bit."""
+
+    def __init__(self, sentences: Sequence[Sentence], seed: int, most_steps: int) -> None:
+        corpus = labelled_text(sentences)
+        self.steps = min(most_steps, max(FEWEST_STEPS, MOST_PASSES * len(corpus.text) // (WINDOW * BATCH)))
+        self.steps_done = 0
+        self.description = describe(sentences, corpus.text)
+        self.network = TokenizerNetwork(self.description.character_numbers)
+        self.sampler = _Windows(corpus, self.description, seed)
+        self.optimizer = torch.optim.AdamW(
+            self.network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01
+        )
+        self.schedule = torch.optim.lr_scheduler.OneCycleLR(
+            self.optimizer, LEARNING_RATE, total_steps=self.steps, pct_start=0.1
+        )
+        self.average = WeightAverage(self.network, AVERAGING)
+
+    def run(self, step_done: Callable[[int, int], None], after_step: Callable[[], None]) -> None:
+        """Train to the end; call `after_step`, which may save the state and raise, after each step."""
+        self.network.train()
+        while self.steps_done < self.steps:
+            self._step()
+            step_done(self.steps_done, self.steps)
+            after_step()
+
+    def run_with_checkpoints(self, step_done: Callable[[int, int], None], checkpoint: TokenizerCheckpoint) -> None:
+        """Train to the end, from the last checkpoint if there is one."""
+        is_interrupted = False
+        saved = time.monotonic()
+
+        def interrupt() -> None:
+            nonlocal is_interrupted
+            is_interrupted = True
+
+        def after_step() -> None:
+            nonlocal saved
+            if is_interrupted or time.monotonic() - saved > CHECKPOINT_SECONDS:
+                self.save(checkpoint)
+                saved = time.monotonic()
+            if is_interrupted:
+                raise Interrupted
+
+        if checkpoint.path.exists():
+            self.restore(checkpoint)
+        with call_on_signals(interrupt):
+            self.run(step_done, after_step)
+
+    def _step(self) -> None:
+        characters, categories, labels, lengths = self.sampler.batch()
+        scores = self.network(characters, categories, lengths)
         loss = cross_entropy(scores.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
-        optimizer.zero_grad()
+        self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        average.update()
-        step_done(step + 1, steps)
-    network.load_state_dict(average.average)
-    network.eval()
-    return TrainedTokenizer(network, description)
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimizer.step()
+        self.schedule.step()
+        self.average.update()
+        self.steps_done += 1
+
+    def save(self, checkpoint: TokenizerCheckpoint) -> None:
+        """Save everything that the next step depends on."""
+        metadata = {
+            "fingerprint": checkpoint.fingerprint,
+            "steps_done": self.steps_done,
+            "windows": self.sampler.generator.bit_generator.state,
+        }
+        save_tensors(checkpoint.path, training_state(self.network, self.optimizer, self.average), metadata)
+
+    def restore(self, checkpoint: TokenizerCheckpoint) -> None:
+        """Restore what `save` saved."""
+        tensors, metadata = load_tensors(checkpoint.path)
+        require_fingerprint(metadata.get("fingerprint"), checkpoint.fingerprint, checkpoint.path.parent)
+        restore_training_state(tensors, self.network, self.optimizer, self.average)
+        self.steps_done = metadata["steps_done"]
+        self.sampler.generator.bit_generator.state = metadata["windows"]
+        # The learning rate depends only on the number of steps; this sets it as the last step before saving did.
+        self.schedule.load_state_dict({"last_epoch": self.steps_done - 1, "_step_count": self.steps_done})
+        self.schedule.step()
+
+    def result(self) -> TrainedTokenizer:
+        """Return the tokenizer with the averaged weights."""
+        self.network.load_state_dict(self.average.average)
+        self.network.eval()
+        return TrainedTokenizer(self.network, self.description)
 
 
 class _Windows:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from longarc.configuration import Configuration
@@ -17,7 +18,7 @@ from longarc.model.network import Network
 from longarc.model.tokenizer_network import TokenizerNetwork
 from longarc.runtime.description import Description, TokenizerDescription
 from longarc.runtime.model_file import DESCRIPTION, TOKENIZER, ModelFile
-from longarc.training.checkpoint import load_tensors, save_tensors
+from longarc.training.checkpoint import load_tensors, require_fingerprint, save_tensors
 
 WEIGHTS, TOKENIZER_WEIGHTS = "weights.safetensors", "tokenizer.safetensors"
 
@@ -75,21 +76,29 @@ class TrainedModel:
         return cls(configuration, description, mask, network, load_tokenizer(folder))
 
 
-def save_tokenizer(folder: Path, tokenizer: TrainedTokenizer) -> None:
-    """Write the tokenizer to a training folder."""
-    save_tensors(folder / TOKENIZER_WEIGHTS, tokenizer.network.state_dict(), tokenizer.description.as_json())
+def save_tokenizer(folder: Path, tokenizer: TrainedTokenizer, fingerprint: str) -> None:
+    """Write the tokenizer to a training folder; `fingerprint` identifies the data and options of the training."""
+    metadata = {**tokenizer.description.as_json(), "fingerprint": fingerprint}
+    save_tensors(folder / TOKENIZER_WEIGHTS, tokenizer.network.state_dict(), metadata)
 
 
-def load_tokenizer(folder: Path) -> TrainedTokenizer | None:
-    """Read the tokenizer of a training folder; return None if there is none."""
+def load_tokenizer(folder: Path, fingerprint: str | None = None) -> TrainedTokenizer | None:
+    """Read the tokenizer of a training folder; return None if there is none.
+
+    With `fingerprint`, raise if it was trained on other data or with other options.
+    """
     path = folder / TOKENIZER_WEIGHTS
     if not path.exists():
         return None
     tensors, metadata = load_tensors(path)
+    if fingerprint is not None:
+        # Earlier versions did not store the fingerprint.
+        require_fingerprint(metadata.get("fingerprint", fingerprint), fingerprint, folder)
     try:
         description = TokenizerDescription.from_json(metadata)
     except ValueError:
         raise LongarcError(f"{path}: not a tokenizer of this version of Longarc") from None
-    network = TokenizerNetwork(description.character_numbers)
+    with torch.random.fork_rng(devices=[]):  # a training that loads its tokenizer equals one that has trained it
+        network = TokenizerNetwork(description.character_numbers)
     network.load_state_dict(tensors)
     return TrainedTokenizer(network, description)

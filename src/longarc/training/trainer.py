@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,15 +18,21 @@ from longarc.configuration import Configuration
 from longarc.data.files import open_output
 from longarc.errors import LongarcError
 from longarc.runtime.parser import Parser
-from longarc.training.checkpoint import load_tensors, restore_training_state, save_tensors, training_state
+from longarc.training.checkpoint import (
+    CHECKPOINT_SECONDS,
+    load_tensors,
+    require_fingerprint,
+    restore_training_state,
+    save_tensors,
+    training_state,
+)
+from longarc.training.interruption import Interrupted, call_on_signals
 from longarc.training.loss import batch_loss
 from longarc.training.prepare import TrainingData
 from longarc.training.scoring import score_words
 from longarc.training.trained_model import WEIGHTS, TrainedModel
 from longarc.training.training_data import epoch_batches, make_batch
 from longarc.training.weight_average import WeightAverage
-
-CHECKPOINT_SECONDS = 180.0
 
 CHECKPOINT, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
 """The last checkpoint, and the one before it, which is used if the last one is damaged."""
@@ -46,10 +51,6 @@ class Reporter(Protocol):
     def tokenizer_step_done(self, step: int, steps: int) -> None: ...
 
     def note(self, message: str) -> None: ...
-
-
-class Interrupted(Exception):  # noqa: N818 (nothing went wrong)
-    """Training was interrupted and has saved its state."""
 
 
 @dataclass
@@ -107,24 +108,17 @@ class Trainer:
         if (self.out / WEIGHTS).exists():
             tensors, metadata = load_tensors(self.out / WEIGHTS)
             # Earlier versions did not store the fingerprint with the weights.
-            self._require_fingerprint(metadata.get("training", self.data.fingerprint))
+            require_fingerprint(metadata.get("training", self.data.fingerprint), self.data.fingerprint, self.out)
             self.network.load_state_dict(tensors)
             self.position = Position(history=metadata["history"], best_epoch=metadata.get("best_epoch", 0))
             self._finished = True
             return
         tensors, metadata = self._load_checkpoint()
-        self._require_fingerprint(metadata.get("fingerprint"))
+        require_fingerprint(metadata.get("fingerprint"), self.data.fingerprint, self.out)
         restore_training_state(tensors, self.network, self.optimizer, self.average)
         self.position = Position(**metadata["position"])
         if self.position.best_epoch:
             load_tensors(self.out / BEST)  # report damage now and not after the last epoch
-
-    def _require_fingerprint(self, fingerprint: str | None) -> None:
-        if fingerprint != self.data.fingerprint:
-            raise LongarcError(
-                f"{self.out}: the checkpoint belongs to a different training run",
-                "Resume with the same files and options, or start over.",
-            )
 
     def _load_checkpoint(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         """Read the last checkpoint. If it is damaged, replace it by the previous one."""
@@ -141,7 +135,7 @@ class Trainer:
     def train(self) -> None:
         """Train to the end and write the weights of the best epoch on dev, or else of the last epoch."""
         if not self._finished:
-            with self._interrupt_on_signals():
+            with call_on_signals(self._interrupt):
                 while self.position.epoch <= self.data.epochs and not self._has_stopped_improving():
                     self._train_epoch()
                     self._end_epoch()
@@ -252,23 +246,9 @@ class Trainer:
                 path.replace(previous)
         save_tensors(path, state, metadata)
 
-    @contextmanager
-    def _interrupt_on_signals(self) -> Iterator[None]:
-        """On SIGINT, SIGTERM and SIGHUP, finish the batch and save the state."""
-
-        def interrupt(*_: Any) -> None:
-            self._interrupted = True
-
-        numbers = [signal.SIGINT, signal.SIGTERM]
-        # Windows has no SIGHUP, and nohup ignores it.
-        if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-            numbers.append(signal.SIGHUP)
-        previous = {number: signal.signal(number, interrupt) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in previous.items():
-                signal.signal(number, handler)
+    def _interrupt(self) -> None:
+        """Finish the batch, save the state and stop."""
+        self._interrupted = True
 
 
 def write_log(out: Path, history: Sequence[dict[str, Any]]) -> None:
