@@ -17,12 +17,13 @@ from typing import Any
 import pytest
 from typer.testing import Result as Outcome
 
+from longarc.cli.experiment import _Display
 from longarc.data.conll import read_all
 from longarc.data.sentence import LEMMA
 from longarc.errors import LongarcError
 from longarc.experiment import runner
 from longarc.experiment.plan import read_plan
-from longarc.experiment.results import changes, identity, unpack_mask
+from longarc.experiment.results import changes, identity, read_results, unpack_mask
 from longarc.experiment.tables import difference
 from longarc.training.interruption import Interrupted
 from tests.helpers.command import LONGARC, invoke
@@ -87,6 +88,25 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert "run 4 of 4: Toy | two, preset paper, nl-covington, seed 3" in done.output
     assert done.output.count("epoch   1  loss") == 4
     return folder
+
+
+def test_the_remaining_time_comes_from_finished_runs_of_the_same_treebank(whole: Path) -> None:
+    runs = read_plan(whole / "toy.toml").runs
+    seconds = {result["run"]: result["training"]["seconds"] for result in lines(whole / "out")}
+    results = read_results(whole / "out")
+    left = runner._remaining_time(runs[1:], [results[NAMES[0]]])
+    assert left == runner.RemainingTime(seconds[NAMES[0]], unknown_runs=2)
+    left = runner._remaining_time(runs[3:], results.values())
+    assert left == runner.RemainingTime(pytest.approx((seconds[NAMES[2]] + seconds[NAMES[3]]) / 2), 0)
+
+
+@pytest.mark.parametrize(("unknown", "text"), [(0, "finished runs: 50 min"), (2, "finished runs: more than 50 min")])
+def test_a_run_begins_with_the_remaining_time(
+    whole: Path, capsys: pytest.CaptureFixture[str], unknown: int, text: str
+) -> None:
+    run = read_plan(whole / "toy.toml").runs[1]
+    _Display().run_begins(2, 4, run, "trained", runner.RemainingTime(3000, unknown))
+    assert text in capsys.readouterr().out
 
 
 @pytest.fixture

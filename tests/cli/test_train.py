@@ -57,6 +57,19 @@ def test_the_same_seed_gives_the_same_model_and_another_seed_another(tmp_path: P
     assert not torch.equal(one["scorer.head.weight"], other["scorer.head.weight"])
 
 
+def test_a_training_shows_what_it_has_and_what_to_do_next(tmp_path: Path) -> None:
+    treebank = write_toy_treebank(tmp_path / "toy.conllu", 20)
+    dev = write_toy_treebank(tmp_path / "dev.conllu", 5, seed=2)
+    result = invoke(arguments(treebank, tmp_path / "out", "--dev", dev, "--epochs=1"), catch_exceptions=False)
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith("training data: 20 sentences, ")
+    assert lines[1].startswith("development data: 5 sentences, ")
+    assert [line.startswith("epoch ") for line in lines].index(True) == 5
+    assert lines[4] == "1 epoch, 1 thread"
+    model = tmp_path / "out" / "out.longarc"
+    assert lines[-1] == f"Next: longarc parse {dev} --model {model} --output parsed.conllu"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_model(tmp_path: Path, how: signal.Signals) -> None:

@@ -27,7 +27,7 @@ def build(
     The model to parse with is DIR/NAME/NAME-int8.longarc.
     """
     require_extra("train")
-    from longarc.cli.train_progress import PackagingProgress, TrainingProgress
+    from longarc.cli.train_progress import PackagingProgress, TrainingProgress, print_next_command
     from longarc.training.interruption import Interrupted
     from longarc.training.packaging import add_test_scores, write_models
     from longarc.training.recipe import read_recipe
@@ -84,3 +84,4 @@ def build(
                 if test := sentences.get("test"):
                     add_test_scores(path, package, test)
                 line.report(path, package)
+        print_next_command(path, str(recipe.test or recipe.dev))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from longarc.cli.train_progress import TrainingProgress
     from longarc.experiment.plan import Run
     from longarc.experiment.results import Result
-    from longarc.experiment.runner import Start
+    from longarc.experiment.runner import RemainingTime, Start
 
 
 def experiment(
@@ -60,9 +60,14 @@ def experiment(
 class _Display:
     """Prints the progress of the runs; see longarc.experiment.runner.Observer."""
 
-    def run_begins(self, number: int, runs: int, run: Run, start: Start) -> None:
+    def run_begins(self, number: int, runs: int, run: Run, start: Start, left: RemainingTime) -> None:
+        from longarc.cli.remaining_time import format_duration
+
         note = {"trained": "", "resumed": " (resumed from its checkpoint)", "measured": " (already trained)"}[start]
         typer.echo(f"run {number} of {runs}: {run}{note}")
+        if left.seconds:
+            more = "more than " if left.unknown_runs else ""
+            typer.echo(f"left for training, by the finished runs: {more}{format_duration(left.seconds)}")
 
     def training(self) -> TrainingProgress:
         from longarc.cli.train_progress import TrainingProgress

@@ -25,7 +25,7 @@ def package(
 ) -> None:
     """Write DIR/NAME.longarc (and DIR/NAME-int8.longarc) from the weights in DIR; NAME is the name of the folder."""
     require_extra("train")
-    from longarc.cli.train_progress import PackagingProgress
+    from longarc.cli.train_progress import PackagingProgress, print_next_command
     from longarc.training.packaging import Origin, write_models
     from longarc.training.trained_model import TrainedModel
     from longarc.trees.structure import require_tree
@@ -39,3 +39,4 @@ def package(
             TrainedModel.load(folder), folder, sentences, {}, origin, quantize=quantize, announce=line.announce
         ):
             line.report(path, written)
+    print_next_command(path, dev)

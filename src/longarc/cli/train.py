@@ -117,7 +117,7 @@ def train(
             dev_size = max(1, round(dev_fraction * len(train_sentences)))
             train_sentences, dev_sentences = train_sentences[:-dev_size], train_sentences[-dev_size:]
 
-        from longarc.cli.train_progress import PackagingProgress, TrainingProgress
+        from longarc.cli.train_progress import PackagingProgress, TrainingProgress, print_next_command
         from longarc.training.interruption import Interrupted
         from longarc.training.packaging import Origin, write_models
         from longarc.training.threads import set_up_torch
@@ -138,6 +138,7 @@ def train(
                 model, out, dev_sentences, scores, origin, quantize=quantize, announce=line.announce
             ):
                 line.report(path, package)
+        print_next_command(path, test or dev)
 
 
 def _can_resume(out: Path, resume: bool, overwrite: bool) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
+from statistics import mean
 from typing import Any, Literal, Protocol
 
 from longarc import __version__
@@ -42,10 +44,20 @@ Start = Literal["trained", "resumed", "measured"]
 """How a run begins: with its training, the rest of its training, or its evaluation."""
 
 
+@dataclass(frozen=True)
+class RemainingTime:
+    """An estimate from the training times of finished runs."""
+
+    seconds: float
+    """Of the runs whose treebank was trained with the same preset before"""
+    unknown_runs: int
+    """Runs of which nothing is known"""
+
+
 class Observer(Protocol):
     """Receives the progress of the experiment."""
 
-    def run_begins(self, number: int, runs: int, run: Run, start: Start) -> None: ...
+    def run_begins(self, number: int, runs: int, run: Run, start: Start, left: RemainingTime) -> None: ...
 
     def training(self) -> AbstractContextManager[Reporter]: ...
 
@@ -70,11 +82,21 @@ def run_experiment(plan: ExperimentPlan, out: Path, observer: Observer, *, again
         for run in runs:
             folder = out / RUNS / run.name
             start: Start = "measured" if is_finished(folder) else "resumed" if is_unfinished(folder) else "trained"
-            observer.run_begins(numbers[run.name], len(plan.runs), run, start)
+            left = _remaining_time([run for run in plan.runs if run.name not in results], results.values())
+            observer.run_begins(numbers[run.name], len(plan.runs), run, start, left)
             results[run.name] = _run(run, splits, folder, observer, start, plan.threads)
             write_results(out, results.values())
             observer.run_done(results[run.name])
     return results
+
+
+def _remaining_time(runs: Iterable[Run], results: Iterable[Result]) -> RemainingTime:
+    """Estimate the training time of `runs` by the mean of the results with the same treebank and preset."""
+    times: dict[tuple[str, str], list[float]] = {}
+    for result in results:
+        times.setdefault((result.treebank, result.preset), []).append(result.training["seconds"])
+    known = [times.get((run.treebank.name, run.preset)) for run in runs]
+    return RemainingTime(sum(mean(seconds) for seconds in known if seconds), known.count(None))
 
 
 def _remove_outdated(plan: ExperimentPlan, out: Path, results: dict[str, Result], again: bool) -> dict[str, Result]:

@@ -31,6 +31,7 @@ from longarc.training.trained_model import (
     save_tokenizer,
 )
 from longarc.training.trainer import BEST, CHECKPOINT, LOG, PREVIOUS, Reporter, Trainer, read_log, write_log
+from longarc.training.training_summary import summarize_training
 
 if sys.platform != "win32":
     import fcntl
@@ -143,6 +144,8 @@ def train_model(
     Raise Interrupted when interrupted; with `resume`, continue from the last checkpoint or the final weights.
     """
     model, data = prepare(configuration, splits.train, splits.dev, vectors)
+    if not is_finished(out):
+        reporter.training_begins(summarize_training(model, data))
     model = replace(model, tokenizer=_tokenizer(model, data.fingerprint, splits.train, out, reporter, resume))
     trainer = Trainer(model, data, out, reporter)
     if resume and (is_finished(out) or _has_checkpoint(out)):

@@ -32,6 +32,7 @@ from longarc.training.prepare import TrainingData
 from longarc.training.scoring import score_words
 from longarc.training.trained_model import WEIGHTS, TrainedModel
 from longarc.training.training_data import epoch_batches, make_batch
+from longarc.training.training_summary import TrainingSummary
 from longarc.training.weight_average import WeightAverage
 
 CHECKPOINT, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensors"
@@ -41,6 +42,8 @@ BEST, LOG = "best.safetensors", "log.jsonl"
 
 class Reporter(Protocol):
     """Receives the progress of a training run."""
+
+    def training_begins(self, summary: TrainingSummary) -> None: ...
 
     def epoch_begins(self, epoch: int, epochs: int, tokens: int, tokens_done: int) -> None: ...
 
