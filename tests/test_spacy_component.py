@@ -541,3 +541,54 @@ def test_an_error_handler_is_asked(tmp_path: Path) -> None:
     nlp.set_error_handler(handler)
     assert list(nlp.pipe(["dog", "cat"])) == []
     assert failed == ["longarc: dog", "longarc: cat"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Names of models
+
+
+@pytest.mark.parametrize("name", ["en", "english", "en_ewt"])
+def test_a_model_is_named_by_its_language_or_name(name: str) -> None:
+    nlp = spacy.blank("en")
+    component: Any = nlp.add_pipe("longarc", config={"model": name, "threads": 1})
+    assert component.parser.card["name"] == "en_ewt"
+
+
+def test_an_unknown_model_is_reported_with_those_there_are() -> None:
+    nlp = spacy.blank("en")
+    component: Any = nlp.add_pipe("longarc", config={"model": "englisch"})
+    with pytest.raises(LongarcError, match=r"Did you mean en_ewt\? Known models: .*en_ewt \(English\)"):
+        _ = component.parser
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Noun chunks
+
+
+@pytest.fixture(scope="module")
+def english_pipeline() -> Any:
+    return pipeline("en")
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_noun_chunks_are_found_in_universal_dependencies(english_pipeline: Any, copied: bool) -> None:
+    doc = english_pipeline("I met a man yesterday who speaks nine languages.")
+    if copied:
+        doc = pickle.loads(pickle.dumps(doc))
+    assert [chunk.text for chunk in doc.noun_chunks] == ["I", "a man", "yesterday", "who", "nine languages"]
+    assert [chunk.root.text for chunk in doc.noun_chunks][-1] == "languages"
+    assert [chunk.text for chunk in doc[2:4].noun_chunks] == ["a man"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reason"),
+    [
+        ({}, "has none"),
+        ({"heads": [1, 1], "deps": ["SUBJ", "ROOT"], "pos": ["NOUN", "VERB"]}, "Universal Dependencies, found 'SUBJ'"),
+        ({"heads": [1, 1], "deps": ["nsubj", "ROOT"]}, "part-of-speech tags"),
+    ],
+)
+def test_noun_chunks_say_why_they_are_not_found(english_pipeline: Any, attributes: dict[str, Any], reason: str) -> None:
+    doc = Doc(english_pipeline.vocab, words=["Dogs", "bark"], **attributes)
+    with pytest.raises(LongarcError, match=reason):
+        list(doc.noun_chunks)

@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from spacy.attrs import DEP, HEAD, IS_SPACE, LEMMA, MORPH, POS, SENT_START, TAG
 from spacy.language import Language
 from spacy.parts_of_speech import IDS as UNIVERSAL_TAGS
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc, Span, Token
 from spacy.util import minibatch, raise_error
 from spacy.vocab import Vocab
 
 from longarc.data.sentence import NOT_IN_A_FORM, Sentence
 from longarc.errors import LongarcError
+from longarc.evaluation.conventions import CONTENT_RELATIONS, FUNCTION_RELATIONS
 from longarc.runtime.model_file import ModelFile, model_file_bytes, read_model_file, write_model_file
+from longarc.trees.noun_chunks import noun_chunks
 
 if TYPE_CHECKING:
     from longarc.runtime.parser import Parser
@@ -39,6 +41,7 @@ SPACE_RELATION = "dep"
 ROOT = "ROOT"
 """spaCy's name for the relation `root` of Universal Dependencies."""
 PROBABILITY = "arc_probability"
+UNIVERSAL_RELATIONS = CONTENT_RELATIONS | FUNCTION_RELATIONS | {"punct"}
 
 _MARKS, _WIDE_MARKS, _CLOSERS = ".!?…؟۔।॥։።។", "。！？｡", r"[\"'”’»›)\]}」』）】]*"
 _SENTENCE_END = re.compile(
@@ -141,9 +144,9 @@ class LongarcComponent:
         overwrite_tags: bool = True,
         arc_probability: bool = False,
     ) -> None:
-        """`model`: a model file, its content, or None for the model that comes with Longarc; `threads`, `memory`,
-        `beam`: see Parser; `overwrite_tags`: whether to replace existing tags and features; `arc_probability`: whether
-        to set `token._.arc_probability`."""
+        """`model`: a model's file, name or language, the content of a file, or None for the default; `threads`,
+        `memory`, `beam`: see Parser; `overwrite_tags`: whether to replace existing tags and features;
+        `arc_probability`: whether to set `token._.arc_probability`."""
         for option, value in (("threads", threads), ("memory", memory), ("beam", beam)):
             if value is not None and value < 1:
                 raise LongarcError(f"{name}: {option} is {value}, it must be at least 1")
@@ -167,7 +170,10 @@ class LongarcComponent:
             from longarc.runtime.parser import Parser, load
 
             options: dict[str, Any] = {"threads": self.threads, "memory": self.memory, "beam": self.beam}
-            self._parser = load(**options) if self.model is None else Parser(self.model, **options)
+            if isinstance(self.model, ModelFile):
+                self._parser = Parser(self.model, **options)
+            else:
+                self._parser = load(self.model, **options)
         return self._parser
 
     def _use(self, model: Path | ModelFile) -> None:
@@ -266,6 +272,29 @@ class LongarcComponent:
         return self
 
 
+def find_noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
+    """Yield the start, end and label of each noun chunk, for `doc.noun_chunks`.
+
+    spaCy's own functions for English and other languages expect other relations than those of Universal Dependencies.
+    Raise if the document has no tree, no tags, or other relations.
+    """
+    doc = doclike.doc
+    relations = ["", *(token.dep_ for token in doc)]
+    unknown = {relation for relation in relations[1:] if relation.lower().partition(":")[0] not in UNIVERSAL_RELATIONS}
+    if not doc.has_annotation("DEP"):
+        raise LongarcError("noun chunks need a tree, and the document has none", "Parse it first.")
+    if unknown:
+        message = f"noun chunks need the relations of Universal Dependencies, found {min(unknown)!r}"
+        raise LongarcError(message, "Use a model that was trained on a treebank of Universal Dependencies.")
+    if not doc.has_annotation("POS"):
+        message = "noun chunks need universal part-of-speech tags, and the document has none"
+        raise LongarcError(message, "Use a model that predicts UPOS.")
+    label = doc.vocab.strings.add("NP")
+    heads = [0, *(0 if token.head.i == token.i else token.head.i + 1 for token in doc)]
+    for first, last in noun_chunks(heads, relations, ["", *(token.pos_ for token in doc)]):
+        yield first - 1, last, label
+
+
 def _tree(plan: DocPlan, parsed: Sequence[Sentence]) -> tuple[NDArray[np.int64], list[str]]:
     """[tokens] Return the heads, where a root is its own head, and the relations.
 
@@ -312,6 +341,7 @@ def make_longarc(
     arc_probability: bool,
 ) -> LongarcComponent:
     """Make the component; spaCy calls this factory."""
+    nlp.vocab.get_noun_chunks = find_noun_chunks
     return LongarcComponent(
         name,
         model=model,

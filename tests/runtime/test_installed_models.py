@@ -8,7 +8,7 @@ import pytest
 
 from longarc.errors import LongarcError
 from longarc.runtime import installed_models as models_module
-from longarc.runtime.installed_models import find_model, named_models, user_folder
+from longarc.runtime.installed_models import find_model, language_of_model, named_models, user_folder
 
 
 def test_models_are_found_by_name_and_by_path(model_folders: Path) -> None:
@@ -16,8 +16,36 @@ def test_models_are_found_by_name_and_by_path(model_folders: Path) -> None:
     assert find_model(None) == find_model("en_ewt") == model_folders / "embedded" / "en_ewt.longarc"
     assert find_model(model_folders / "elsewhere.longarc") == model_folders / "elsewhere.longarc"
     assert [model.name for model in named_models()] == ["latin", "en_ewt"]
-    with pytest.raises(LongarcError, match="Known names: latin, en_ewt"):
+    with pytest.raises(LongarcError, match=r"Known models: latin \(Latin\), en_ewt \(English\)"):
         find_model("greek")
+
+
+@pytest.mark.parametrize("name", ["en", "EN", "english", "English", "en_ewt", "en-ewt", "EN_EWT"])
+def test_a_model_has_several_names(model_folders: Path, name: str) -> None:
+    assert find_model(name) == model_folders / "embedded" / "en_ewt.longarc"
+
+
+def test_the_language_of_a_model_is_in_its_card_or_its_name(model_folders: Path) -> None:
+    assert {model.name: model.language for model in named_models()} == {"latin": "la", "en_ewt": "en"}
+    assert language_of_model("mine", {"treebank": "UD_Danish-DDT"}) == "da"
+    assert language_of_model("en_mine", {"treebank": "train.conllu"}) == "en"
+    assert language_of_model("mine", {}) == ""
+
+
+def test_of_several_models_of_a_language_the_users_first_is_used(model_folders: Path) -> None:
+    for name in ("en_web", "en_books"):
+        (model_folders / "own" / f"{name}.longarc").touch()
+    with pytest.warns(UserWarning, match="en: using the model en_books; also possible: en_web, en_ewt"):
+        assert find_model("en") == model_folders / "own" / "en_books.longarc"
+
+
+def test_an_unknown_name_brings_the_nearest_one_to_mind(model_folders: Path) -> None:
+    for name in ("englsh", "en_ewtt", "enn_ewt"):
+        with pytest.raises(LongarcError, match=r"Did you mean en_ewt\? Known models: latin"):
+            find_model(name)
+    with pytest.raises(LongarcError) as caught:
+        find_model("xyzzy")
+    assert "Did you mean" not in str(caught.value)
 
 
 def test_a_users_own_model_goes_before_one_that_comes_with_the_package(model_folders: Path) -> None:

@@ -118,7 +118,7 @@ def test_what_is_wrong_is_told_as_text(client: TestClient) -> None:
     for fields, complaint in (
         ({"data": CONLLU + "1\tonly\n\n", "parser": ""}, "line 11: 2 columns"),
         ({"parser": ""}, "'data' is required"),
-        ({"data": "", "model": "other"}, "Available: toy-small-1, second"),
+        ({"data": "", "model": "other"}, "Known models: toy-small-1, second"),
         ({"data": "", "model": "toy-sm"}, "no model"),
         ({"data": "", "input": "epe"}, "unknown input format"),
         ({"data": "", "output": "matxin"}, "unknown output format"),

@@ -11,7 +11,9 @@ import typer
 def info(
     model: Annotated[
         str | None,
-        typer.Argument(help="A .longarc file, or a name that `longarc models` lists; the default model if omitted."),
+        typer.Argument(
+            help="A .longarc file, or a name or language that `longarc models` lists; the default model if omitted."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
 ) -> None:

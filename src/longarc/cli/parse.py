@@ -22,7 +22,8 @@ def parse(
         str | None, typer.Option("--text", help="Parse this text and draw its trees, unless --to or -o is given.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="A .longarc file, or a name that `longarc models` lists.")
+        str | None,
+        typer.Option("--model", "-m", help="A .longarc file, or a name or language that `longarc models` lists."),
     ] = None,
     output: Annotated[str, typer.Option("--output", "-o", help="Output file; its suffix selects the format.")] = "-",
     input_format: Annotated[

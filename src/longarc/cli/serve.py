@@ -30,7 +30,7 @@ LOOPBACK = frozenset(["localhost", "127.0.0.1", "[::1]"])
 def serve(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="The .longarc files to serve; requests use their names without the suffix."),
+        typer.Argument(help="Models to serve: .longarc files, or names or languages that `longarc models` lists."),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all interfaces.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 8080,

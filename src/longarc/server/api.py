@@ -57,7 +57,9 @@ class InputRequest(RequestModel):
     text: str | None = Field(None, description="Raw text.", examples=["She left. Nobody knew why."])
     conllu: str | None = Field(None, description="Sentences in CoNLL-U or CoNLL-X; predicted columns are replaced.")
     tokens: SentencesOfWords | None = Field(None, description="Sentences as lists of words.")
-    model: str | None = Field(None, description="One of `/api/models`; the default if missing.", examples=["en_ewt"])
+    model: str | None = Field(
+        None, description="One of `/api/models`, or its language; the default if missing.", examples=["en_ewt"]
+    )
 
 
 class ParseRequest(InputRequest):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from longarc.errors import LongarcError
+from longarc.runtime.installed_models import find_model, language_of_model, list_names, match_names
 from longarc.runtime.parser import Parser, load
 from longarc.server.problem import Problem
 
@@ -18,30 +18,34 @@ class ServedModels:
             raise LongarcError("no model to serve")
         self.parsers = dict(parsers)
         self.default = next(iter(self.parsers))
+        self.languages = {name: language_of_model(name, parser.card) for name, parser in self.parsers.items()}
+        """The language code of each model by name"""
         self.threads = max(parser.threads for parser in self.parsers.values())
 
     def find(self, requested: str | None) -> tuple[str, Parser]:
-        """Return the model of that name, or the first whose name starts with it up to a hyphen, as UDPipe does."""
+        """Return a model by name, by the start of its name up to a hyphen as UDPipe does, or by its language."""
         requested = requested or self.default
-        if requested in self.parsers:
-            return requested, self.parsers[requested]
-        for name, parser in self.parsers.items():
-            if name.startswith(f"{requested}-"):
-                return name, parser
-        raise Problem(422, f"no model {requested[:80]!r} here", f"Available: {', '.join(self.parsers)}.")
+        prefixed = [name for name in self.parsers if name.startswith(f"{requested}-")]
+        exact = [requested] if requested in self.parsers else []
+        matches = exact or prefixed or match_names(requested, self.languages)
+        if not matches:
+            raise Problem(422, f"no model {requested[:80]!r} here", list_names(requested[:80], self.languages))
+        return matches[0], self.parsers[matches[0]]
 
 
-def load_models(paths: Sequence[str], *, threads: int | None = None) -> ServedModels:
-    """Load model files, named without their suffix; without paths, load the model that comes with Longarc."""
-    if not paths:
+def load_models(names: Sequence[str], *, threads: int | None = None) -> ServedModels:
+    """Load models by file or name; requests name them as their files, without the suffix.
+
+    Without names, load the model that comes with Longarc.
+    """
+    if not names:
         parser = load(None, threads=threads)
         return ServedModels({card_text(parser, "name") or "default": parser})
     parsers: dict[str, Parser] = {}
-    for path in paths:
-        name = Path(path).stem
-        if name in parsers:
-            raise LongarcError(f"two models are called {name}", "Rename one of the files.")
-        parsers[name] = load(path, threads=threads)
+    for path in map(find_model, names):
+        if path.stem in parsers:
+            raise LongarcError(f"two models are called {path.stem}", "Rename one of the files.")
+        parsers[path.stem] = load(path, threads=threads)
     return ServedModels(parsers)
 
 

@@ -34,7 +34,8 @@ from longarc.server.work import Cancellation
 
 PARAMETERS = {
     "data": "The input; required.",
-    "model": "A model that `/models` lists, or the start of its name up to a hyphen; the default model if missing.",
+    "model": "A model that `/models` lists, the start of its name up to a hyphen, or its language (`en`, `english`); "
+    "the default model if missing.",
     "input": "conllu (default), horizontal (a sentence per line), vertical (a word per line), generic_tokenizer.",
     "tokenizer": "If present, even if empty, `data` is raw text. `presegmented`: a sentence per line.",
     "tagger": "If present, even if empty, predict tags; otherwise keep those of the input.",
