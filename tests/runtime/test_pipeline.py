@@ -14,7 +14,8 @@ from longarc.data.files import ByteCounter
 from longarc.data.formats import InputFormat
 from longarc.data.sentence import MISC
 from longarc.errors import InputError, LongarcError
-from longarc.runtime.parser import Parser
+from longarc.runtime.parse_progress import ParseProgress
+from longarc.runtime.parser import Parser, load
 from longarc.runtime.pipeline import (
     InputOptions,
     InputReader,
@@ -149,3 +150,14 @@ def test_bytes_are_counted_before_decompression(english: Parser, tmp_path: Path)
     reader = InputReader(source, english.tokenizer, counter=counter)
     assert sum(1 for _ in reader) == 1000
     assert counter.count == source.stat().st_size
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_progress_counts_sentences_when_they_are_parsed(model: Path, tmp_path: Path, threads: int) -> None:
+    source, progress = tmp_path / "in.conllu", ParseProgress()
+    source.write_text(CONLLU * 300)
+    assert progress.share(source.stat().st_size) == 0
+    parse_files(load(model, threads=threads), [source], tmp_path / "out.conllu", progress=progress)
+    assert progress.sentences_parsed == progress.sentences_read == 300
+    assert progress.share(source.stat().st_size) == 1
+    assert progress.share(2 * source.stat().st_size) == 0.5

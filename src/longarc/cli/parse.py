@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longarc.cli.options import Encoding, OutputEncoding, SkipInvalid, Threads, report_losses, report_skipped
-from longarc.cli.progress import file_progress
+from longarc.cli.progress import show_parsing
 from longarc.data.formats import InputFormat, format_of_path, format_suffix
 from longarc.errors import LongarcError
 
@@ -93,8 +93,8 @@ def parse(
     )
     on_invalid = report_skipped if skip_invalid else None
     parser = load(model, threads=threads, memory=memory, beam=beam)
-    with file_progress([] if text is not None else files or ["-"]) as counter:
-        report = parse_files(parser, sources, output, options, on_invalid=on_invalid, counter=counter)
+    with show_parsing([] if text is not None else files or ["-"]) as progress:
+        report = parse_files(parser, sources, output, options, on_invalid=on_invalid, progress=progress)
     report_losses(report.lost)
 
 

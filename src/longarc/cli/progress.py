@@ -1,20 +1,23 @@
-"""Progress on a terminal while files are read; it appears only if reading takes longer than two seconds."""
+"""Progress on a terminal while files are read or parsed; it appears only if that takes longer than two seconds."""
 
 from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from longarc.cli.remaining_time import format_duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn
 
-    from longarc.data.files import ByteCounter
     from longarc.data.sentence import Sentence
+    from longarc.runtime.parse_progress import ParseProgress
 
 SECONDS_BEFORE_PROGRESS = 2.0
 
@@ -37,45 +40,78 @@ def count_sentences(sentences: Iterator[Sentence], label: str) -> Iterator[Sente
         count_column = "{task.completed:,.0f} sentences"
         return make_progress(SpinnerColumn(), "{task.description}", count_column, TimeElapsedColumn())
 
-    with _delayed(make_counter, lambda: count, label=label):
+    with _delayed(make_counter, lambda: {"completed": count}, label):
         for count, sentence in enumerate(sentences, 1):  # noqa: B007 (read by the display)
             yield sentence
 
 
 @contextmanager
-def file_progress(paths: list[str]) -> Iterator[ByteCounter]:
-    """Show how much of the files has been read, according to the counter that this returns."""
-    from longarc.data.files import ByteCounter
+def show_parsing(paths: list[str]) -> Iterator[ParseProgress]:
+    """Show how many sentences are parsed, and the remaining time if the files have sizes.
 
-    def make_bar() -> Progress:
-        from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn, TransferSpeedColumn
+    What is parsed is counted by the object that this returns.
+    """
+    from longarc.runtime.parse_progress import ParseProgress
 
-        return make_progress(BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    progress = ParseProgress()
+    bar = ParsingBar(progress, _total_bytes(paths))
+    with _delayed(bar.make, bar.state):
+        yield progress
 
-    counter = ByteCounter()
+
+class ParsingBar:
+    """The display of `show_parsing`."""
+
+    def __init__(self, progress: ParseProgress, total_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """`total_bytes`: 0 if unknown."""
+        self._progress = progress
+        self._total_bytes = total_bytes
+        self._clock = clock
+        self._start = clock()
+
+    def make(self) -> Progress:
+        """Return the empty display."""
+        from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
+
+        count = "{task.fields[sentences]:,} sentences, {task.fields[speed]:,.0f} per second"
+        if self._total_bytes:
+            return make_progress(BarColumn(), count, "left: {task.fields[left]}")
+        return make_progress(SpinnerColumn(), count, TimeElapsedColumn())
+
+    def state(self) -> dict[str, Any]:
+        """Return the values to display now."""
+        seconds = self._clock() - self._start
+        sentences, share = self._progress.sentences_parsed, self._progress.share(self._total_bytes)
+        return {
+            "total": 1.0 if self._total_bytes else None,
+            "completed": share,
+            "sentences": sentences,
+            "speed": sentences / seconds if seconds else 0.0,
+            "left": format_duration(seconds / share - seconds) if share else "measuring",
+        }
+
+
+def _total_bytes(paths: list[str]) -> int:
+    """Return the size of the files, or 0 if one of them has none, such as standard input."""
     try:
         statuses = [Path(path).stat() for path in paths]
-        total = sum(status.st_size for status in statuses) if all(S_ISREG(s.st_mode) for s in statuses) else None
     except OSError:
-        total = None  # reported when the file is opened
-    with _delayed(make_bar, lambda: counter.count, total=total):
-        yield counter
+        return 0  # reported when the file is opened
+    return sum(status.st_size for status in statuses) if all(S_ISREG(s.st_mode) for s in statuses) else 0
 
 
 @contextmanager
-def _delayed(
-    make: Callable[[], Progress], completed: Callable[[], int], *, total: int | None = None, label: str = ""
-) -> Iterator[None]:
-    """Show a display in a thread of its own, which polls `completed`."""
+def _delayed(make: Callable[[], Progress], state: Callable[[], dict[str, Any]], label: str = "") -> Iterator[None]:
+    """Show a display in a thread of its own, which polls `state` for the fields of its task."""
     done = threading.Event()
 
     def show() -> None:
         if done.wait(SECONDS_BEFORE_PROGRESS):
             return
         with make() as progress:
-            task = progress.add_task(label, total=total, completed=completed())
+            task = progress.add_task(label, **{"total": None, **state()})
             while not done.wait(0.2):
-                progress.update(task, completed=completed())
+                progress.update(task, **state())
 
     thread = threading.Thread(target=show, daemon=True)
     if sys.stderr.isatty():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -209,11 +209,17 @@ class Parser:
             yield (document, context) if as_tuples else document
 
     def stream(
-        self, sentences: Iterable[Sentence], *, keep_tags: bool = False, probabilities: bool = False
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        keep_tags: bool = False,
+        probabilities: bool = False,
+        on_parsed: Callable[[int], None] = lambda _: None,
     ) -> Generator[Sentence, None, None]:
         """Parse sentences as they come and yield them in order; their predicted columns are replaced in place.
 
-        HEAD and DEPREL are always predicted; so are the model's other columns unless `keep_tags` is set.
+        HEAD and DEPREL are always predicted; so are the model's other columns unless `keep_tags` is set. `on_parsed` is
+        called with the size of each batch that is parsed, in the thread that parsed it.
 
         >>> nlp = longarc.load()
         >>> [len(sentence) for sentence in nlp.stream(longarc.read("examples/nonprojective.conllu"))]
@@ -222,7 +228,7 @@ class Parser:
         windows: list[_Window] = []
         try:
             for window in _windows(sentences):
-                windows.append(self._start(window, keep_tags, probabilities))
+                windows.append(self._start(window, keep_tags, probabilities, on_parsed))
                 if len(windows) > 1:
                     yield from windows[0].in_order()
                     del windows[0]
@@ -232,7 +238,9 @@ class Parser:
             for unfinished in windows:
                 unfinished.cancel()
 
-    def _start(self, sentences: list[Sentence], keep_tags: bool, probabilities: bool) -> _Window:
+    def _start(
+        self, sentences: list[Sentence], keep_tags: bool, probabilities: bool, on_parsed: Callable[[int], None]
+    ) -> _Window:
         """Start parsing a window.
 
         Each thread runs network and search for one batch after the other, which uses the cores better than a network
@@ -246,7 +254,9 @@ class Parser:
 
         def parse(indices: list[int]) -> list[Sentence]:
             batch = [sentences[index] for index in indices]
-            return self.parse_batch(batch, keep_tags=keep_tags, probabilities=probabilities)
+            parsed = self.parse_batch(batch, keep_tags=keep_tags, probabilities=probabilities)
+            on_parsed(len(parsed))
+            return parsed
 
         if self.threads == 1 or len(batches) < 2:
             return _Window(batches, map(parse, batches))

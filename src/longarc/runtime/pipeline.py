@@ -28,6 +28,7 @@ from longarc.data.sentence import MISC, Sentence, with_probability
 from longarc.data.sentence_memory import require_memory
 from longarc.drawing.text import text_tree
 from longarc.errors import InputError, LongarcError
+from longarc.runtime.parse_progress import ParseProgress
 
 if TYPE_CHECKING:  # onnxruntime takes long to import
     from longarc.runtime.parser import Parser
@@ -82,16 +83,17 @@ def parse_files(
     options: ParseOptions = ParseOptions(),
     *,
     on_invalid: OnInvalid | None = None,
-    counter: ByteCounter | None = None,
+    progress: ParseProgress | None = None,
 ) -> ParseReport:
     """Parse `sources` one after the other and write them to `target`, where `-` is standard output.
 
-    With several sources, each raw text starts with `# newdoc`. `counter` counts the bytes that have been read.
+    With several sources, each raw text starts with `# newdoc`. `progress` counts what is read and parsed.
 
     >>> report = longarc.parse_files(longarc.load(), ["examples/nonprojective.conllu"], "parsed.conllu")
     >>> report.sentences
     2
     """
+    progress = progress or ParseProgress()
     encoding = options.output_encoding or conll_encoding(options.input.encoding)
     check = require_memory(SENTENCE_SHARE * parser.memory, BYTES_PER_PAIR)
     with open_output(target) as stream:
@@ -106,9 +108,14 @@ def parse_files(
                 document=name if len(sources) > 1 else "",
                 check=check,
                 on_invalid=on_invalid,
-                counter=counter,
+                counter=progress.bytes_read,
             )
-            parsing = parser.stream(reader, keep_tags=options.keep_tags, probabilities=options.probabilities)
+            parsing = parser.stream(
+                progress.count_read(reader),
+                keep_tags=options.keep_tags,
+                probabilities=options.probabilities,
+                on_parsed=progress.add_parsed,
+            )
             with closing(parsing) as sentences:
                 for sentence in sentences:
                     writer.write(sentence)
