@@ -9,6 +9,7 @@ import pytest
 
 from longarc.transitions import SYSTEMS
 from tests.helpers.command import invoke_successfully, run_longarc, succeed
+from tests.helpers.printed_tables import cells_of
 from tests.helpers.small_files import READS, as_conllu, write_words
 from tests.helpers.systems import STACK_SYSTEMS
 
@@ -62,7 +63,7 @@ def test_stats_prints_one_json_object_with_the_figures(treebank: Path) -> None:
 
 def test_stats_prints_tables_that_say_the_same(treebank: Path) -> None:
     printed = succeed("stats", treebank.name, cwd=treebank.parent).stdout
-    cells = [[cell.strip() for cell in line.strip("│┃").replace("┃", "│").split("│")] for line in printed.splitlines()]
+    cells = cells_of(printed)
     for row in (
         ["sentences", "3"],
         ["words", "15"],

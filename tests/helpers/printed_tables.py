@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 
-def cells_of(printed: bytes) -> list[list[str]]:
-    lines = printed.decode().replace("┃", "│").splitlines()
-    return [[cell.strip() for cell in line.strip("│").split("│")] for line in lines if "│" in line]
+
+def cells_of(printed: str | bytes) -> list[list[str]]:
+    """Return the cells of each line; columns are at least two spaces apart."""
+    text = printed if isinstance(printed, str) else printed.decode()
+    return [re.split(r"\s{2,}", line.strip()) for line in text.splitlines()]

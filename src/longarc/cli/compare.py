@@ -17,6 +17,7 @@ from longarc.cli.evaluate import (
     read_corpora,
 )
 from longarc.cli.options import Encoding
+from longarc.cli.tables import make_table
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -134,8 +135,6 @@ def _pair_figures(pair: PairedTest, column: int, test: Test) -> dict[str, Any]:
 def _print_comparison(
     console: Console, comparison: Comparison, columns: dict[str, int], test: Test, samples: int, seed: int
 ) -> None:
-    from rich.table import Column, Table
-
     from longarc.evaluation.measures import MEASURES, TOKENISATION
 
     letters = string.ascii_uppercase[: len(comparison.scores)]
@@ -144,24 +143,24 @@ def _print_comparison(
         for name, column in columns.items()
         if name not in TOKENISATION or (comparison.scores[:, column] < 100).any()
     }
-    table = Table("F1 % [95 % interval]", *(Column(letter, justify="right") for letter in letters))
+    table = make_table("F1 % \\[95 % interval]", *letters)
     for name, column in shown.items():
         cells = zip(comparison.scores[:, column], comparison.intervals[:, column], strict=True)
         table.add_row(MEASURES[name].title, *(f"{score:.2f} \\[{low:.2f}, {high:.2f}]" for score, (low, high) in cells))
     console.print(table)
     headings = ["difference", "95 % interval"]
-    headings += ["p, bootstrap"] if test != "randomization" else []
-    headings += ["p, randomisation"] if test != "bootstrap" else []
+    headings += ["p bootstrap"] if test != "randomization" else []
+    headings += ["p randomisation"] if test != "bootstrap" else []
     for pair in comparison.pairs:
         title = f"{letters[pair.second]} − {letters[pair.first]}"
-        table = Table(title, *(Column(heading, justify="right") for heading in headings))
+        table = make_table(title, *headings)
+        table.columns[2].no_wrap = True  # break the headings rather than the interval
         for name, column in shown.items():
             table.add_row(MEASURES[name].title, *_pair_cells(pair, column, test, samples))
         console.print(table)
     console.print(
         f"{samples:,} samples, seed {seed}. Bootstrap: one-sided, share of samples in which the better system is not "
-        "better. Randomisation: two-sided. No p is shown where two systems score the same.",
-        soft_wrap=True,
+        "better. Randomisation: two-sided. No p is shown where two systems score the same."
     )
 
 
@@ -178,7 +177,6 @@ def _pair_cells(pair: PairedTest, column: int, test: Test, samples: int) -> list
 
 def _print_sentence(console: Console, sentence: DifferingSentence, systems: int) -> None:
     from rich.markup import escape
-    from rich.table import Table
 
     def cell(arc: WordArc | None, mark: bool) -> str:
         if arc is None:
@@ -187,7 +185,7 @@ def _print_sentence(console: Console, sentence: DifferingSentence, systems: int)
         return escape(f"{sign}{arc.head} {arc.head_form or 'ROOT'} ({arc.relation})")
 
     console.print(escape(f"\nsentence {sentence.number} (line {sentence.line}): {sentence.text}"), soft_wrap=True)
-    table = Table("word", "gold head", *string.ascii_uppercase[:systems])
+    table = make_table("word", "gold head", *string.ascii_uppercase[:systems], left=2 + systems)
     for word in sentence.words:
         arcs = [cell(arc, True) for arc in word.systems]
         table.add_row(escape(f"{word.number} {word.form}"), cell(word.gold, False), *arcs)

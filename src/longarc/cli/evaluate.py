@@ -12,6 +12,7 @@ import typer
 
 from longarc.cli.options import Encoding, read_sentences
 from longarc.cli.progress import count_sentences
+from longarc.cli.tables import make_table
 from longarc.data.formats import format_of_path
 from longarc.errors import LongarcError
 
@@ -179,7 +180,6 @@ def _as_dict(judgement: Judgement, scores: dict[str, Score], encoding: str) -> d
 def _print_scores(judgement: Judgement, scores: dict[str, Score]) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Column, Table
 
     from longarc.evaluation.corpus import cyclic_sentences
     from longarc.evaluation.measures import MEASURES, TOKENISATION, columns_equal_to_gold
@@ -191,10 +191,8 @@ def _print_scores(judgement: Judgement, scores: dict[str, Score]) -> None:
     realigned = judgement.alignment.by == "characters"
     if realigned:
         console.print("words: different in the two files, aligned by the characters of the text", soft_wrap=True)
-    headings = ["precision %", "recall %", "F1 %", *(["of aligned %"] if realigned else []), "right", "gold", "system"]
-    table = Table(Column("measure", no_wrap=True))
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    aligned = ["of aligned %"] if realigned else []
+    table = make_table("measure", "precision %", "recall %", "F1 %", *aligned, "right", "gold", "system")
     for name, score in scores.items():
         if name in TOKENISATION and not realigned and score.correct == score.gold == score.system:
             continue
@@ -206,8 +204,7 @@ def _print_scores(judgement: Judgement, scores: dict[str, Score]) -> None:
     console.print(table)
     if copied:
         names = ", ".join(sorted(copied)).upper()
-        text = f"* {names} equal gold in every word: copied from the gold file rather than predicted?"
-        console.print(text, soft_wrap=True)
+        console.print(f"* {names} equal gold in every word: copied from the gold file rather than predicted?")
     if cycles := cyclic_sentences(judgement.system):
         console.print(f"{cycles:,} sentences of the system are not trees: their heads form cycles", soft_wrap=True)
 
@@ -215,17 +212,15 @@ def _print_scores(judgement: Judgement, scores: dict[str, Score]) -> None:
 def _print_breakdown(breakdown: Breakdown) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Column, Table
 
     from longarc.evaluation.breakdown import TABLES
 
     console = Console(highlight=False)
-    console.print("\nR: recall, of gold arcs. P: precision, of the system's arcs.", soft_wrap=True)
+    console.print("\nR: recall, of gold arcs. P: precision, of the system's arcs. In percent.", soft_wrap=True)
     for name, rows in breakdown.tables.items():
         console.print(f"\nby {TABLES[name]}", soft_wrap=True)
-        table = Table(Column(name.replace("_", " "), overflow="fold"))
-        for heading in ("gold", "system", "UAS R %", "UAS P %", "LAS R %", "LAS P %", "LAS F1"):
-            table.add_column(heading, justify="right")
+        headings = ("gold", "system", "UAS R", "UAS P", "LAS R", "LAS P", "LAS F1")
+        table = make_table(name.replace("_", " "), *headings)
         for row in rows:
             figures = row.as_dict()
             keys = ("uas_recall", "uas_precision", "las_recall", "las_precision", "las_f1")
@@ -239,7 +234,7 @@ def _print_breakdown(breakdown: Breakdown) -> None:
     for title, confused in confusions:
         console.print(f"\nmost frequent: {title}" + ("" if confused else ": none"), soft_wrap=True)
         if confused:
-            table = Table(*(heading.replace("_", " ") for heading in confused[0]))
+            table = make_table(*(heading.replace("_", " ") for heading in confused[0]), left=len(confused[0]))
             for confusion in confused:
                 table.add_row(*(escape(str(value)) for value in confusion.values()))
             console.print(table)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from longarc.cli.tables import print_wrapped
+
 
 def fetch_treebank(
     names: Annotated[
@@ -30,7 +32,7 @@ def fetch_treebank(
 
     for name in names or treebank_sources.treebank_sources():
         source = treebank_sources.find_source(name)
-        typer.echo(f"{name}: {source.title}; licence: {source.licence}")
+        print_wrapped(f"{name}: {source.title}; licence: {source.licence}")
         if not names:
             continue
         for path, action in treebank_sources.fetch_treebank(name, to or treebank_sources.data_folder(), local):

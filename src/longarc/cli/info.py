@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from longarc.cli.tables import make_table
+
 
 def info(
     model: Annotated[
@@ -28,9 +30,8 @@ def info(
         return
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(show_header=False, title=escape(str(path)), title_justify="left")
+    table = make_table("", "", left=2, title=escape(str(path)))
     for key, value in model_file.card.items():
         if isinstance(value, dict):
             value = "\n".join(f"{name}: {item}" for name, item in value.items())

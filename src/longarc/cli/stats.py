@@ -10,6 +10,7 @@ import typer
 
 from longarc.cli.options import Encoding, SkipInvalid, read_sentences
 from longarc.cli.progress import count_sentences
+from longarc.cli.tables import make_table
 
 if TYPE_CHECKING:
     from longarc.evaluation.treebank_stats import TreebankStats
@@ -56,11 +57,8 @@ def stats(
 def _print_tables(path: str, figures: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(title=escape(path), title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
+    table = make_table("", "", title=escape(path))
     table.add_row("sentences", f"{figures['sentences']:,}")
     table.add_row("words", f"{figures['words']:,}")
     table.add_row("words per sentence", f"{figures['words_per_sentence']:.2f}")
@@ -72,9 +70,7 @@ def _print_tables(path: str, figures: dict[str, Any]) -> None:
     table.add_row("largest gap degree", max(figures["gap_degrees"], key=int, default="0"))
     table.add_row("multiword tokens", f"{figures['multiword_tokens']:,}")
     table.add_row("empty nodes", f"{figures['empty_nodes']:,}")
-    systems = Table()
-    for heading in ("system", "transitions per sentence", "represented sentences %", "arcs recovered %"):
-        systems.add_column(heading, justify="left" if heading == "system" else "right")
+    systems = make_table("system", "transitions per sentence", "represented sentences %", "arcs recovered %")
     for name, system in figures["systems"].items():
         systems.add_row(
             name,
