@@ -1,17 +1,23 @@
-"""The Markdown pages: links lead somewhere, Python examples run, and the README has the two commands that CI uses."""
+"""Documentation: links lead somewhere, examples and notebooks run, the site builds, the README has two commands."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
+import longarc
 from tests.helpers.paths import ROOT
 
+NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\]\((?!https?:)([^)\s]*)\)")
 
@@ -45,3 +51,20 @@ def test_the_python_examples_run(tmp_path: Path) -> None:
         run = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, cwd=tmp_path)
         assert run.returncode == 0, run.stderr
     assert (tmp_path / "copy.conllu").read_bytes() == (ROOT / "examples" / "nonprojective.conllu").read_bytes()
+
+
+@pytest.mark.slow
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0, run.stdout + run.stderr
+    reference = (tmp_path / "site" / "reference" / "index.html").read_text("utf-8")
+    missing = [name for name in longarc.__all__ if name != "__version__" and name not in reference]
+    assert missing == [] and "&gt;&gt;&gt;" in reference and "<blockquote>" not in reference
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_notebooks_run(path: Path) -> None:
+    notebook: Any = nbformat.from_dict(json.loads(path.read_text("utf-8")))
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()
