@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import ExitStack, nullcontext, redirect_stderr
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,6 +66,13 @@ def train(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed; the same seed gives the same model.")] = None,
     threads: Threads = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of processes on this machine that train together; see docs/scale.md."),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Where to train: cuda, cuda:1, mps or cpu; by default the fastest that is there.")
+    ] = None,
     memory: Memory = 1024,
     quantize: Quantize = False,
     name: TreebankName = "",
@@ -84,6 +93,7 @@ def train(
     uninterrupted training. DIR receives weights.safetensors, model.json, log.jsonl and a plot of the learning curve.
     """
     require_extra("train")
+    from longarc.cli.workers import join_processes
     from longarc.configuration import parse_setting
     from longarc.configuration import preset as load_preset
     from longarc.data.schema import read_toml
@@ -101,13 +111,7 @@ def train(
         check = check_tree_and_memory(memory, BYTES_PER_PAIR)
         return list(read_sentences(path, encoding=encoding, skip_invalid=skip_invalid, check=check))
 
-    from longarc.training.run import Splits, clear_folder, is_packaged, lock_folder, train_model
-
-    with lock_folder(out):
-        if resume and is_packaged(out, quantize=quantize):
-            typer.echo(f"longarc: {out}: the training is finished", err=True)
-            return
-        resume = _can_resume(out, resume, overwrite)
+    def load_splits() -> Splits:
         train_sentences = load(treebank)
         dev_sentences = load(dev) if dev is not None else []
         test_sentences = load(test) if test is not None else []
@@ -116,26 +120,61 @@ def train(
                 raise LongarcError("--dev and --dev-fraction exclude each other", "Use one of them.")
             dev_size = max(1, round(dev_fraction * len(train_sentences)))
             train_sentences, dev_sentences = train_sentences[:-dev_size], train_sentences[-dev_size:]
+        return Splits(train_sentences, dev_sentences, test_sentences)
 
-        from longarc.cli.train_progress import PackagingProgress, TrainingProgress, print_next_command
-        from longarc.training.interruption import Interrupted
-        from longarc.training.packaging import Origin, write_models
-        from longarc.training.threads import set_up_torch
+    from longarc.cli.train_progress import PackagingProgress, TrainingProgress, print_next_command
+    from longarc.training.device import choose_device
+    from longarc.training.interruption import Interrupted
+    from longarc.training.packaging import Origin, write_models
+    from longarc.training.run import Splits, clear_folder, is_packaged, lock_folder, train_model
+    from longarc.training.threads import set_up_torch
+    from longarc.training.trainer import SilentReporter
 
-        set_up_torch(threads)
-        clear_folder(out, everything=not resume)
-        splits = Splits(train_sentences, dev_sentences, test_sentences)
+    with join_processes(workers) as group, ExitStack() as lock:
+        is_done = False
+        with group.failing_together():
+            if group.is_first:
+                lock.enter_context(lock_folder(out))
+                is_done = resume and is_packaged(out, quantize=quantize)
+                resume = not is_done and _can_resume(out, resume, overwrite)
+        is_done, resume = group.from_first([is_done, resume])
+        if is_done:
+            if group.is_first:
+                typer.echo(f"longarc: {out}: the training is finished", err=True)
+            return
+        with group.failing_together(), nullcontext() if group.is_first else redirect_stderr(io.StringIO()):
+            if group.size > 1 and "-" in (treebank, dev, test):
+                raise LongarcError("several processes cannot read standard input", "Write the treebank to a file.")
+            splits = load_splits()
+            chosen_device = choose_device(device, group.local_rank)
+        set_up_torch(threads, group.local_size)
+        if group.is_first:
+            clear_folder(out, everything=not resume)
         try:
-            with TrainingProgress() as progress:
-                model, scores = train_model(configuration, splits, out, progress, vectors=vectors or [], resume=resume)
+            with TrainingProgress() if group.is_first else nullcontext(SilentReporter()) as progress:
+                model, scores = train_model(
+                    configuration,
+                    splits,
+                    out,
+                    progress,
+                    vectors=vectors or [],
+                    resume=resume,
+                    group=group,
+                    device=chosen_device,
+                )
         except Interrupted:
-            message = f"longarc: stopped; a checkpoint is saved in {out}. Continue with the same command and --resume."
-            typer.echo(message, err=True)
+            if group.is_first:
+                message = (
+                    f"longarc: stopped; a checkpoint is saved in {out}. Continue with the same command and --resume."
+                )
+                typer.echo(message, err=True)
             raise typer.Exit(130) from None
+        if not group.is_first:
+            return
         origin = Origin(name or Path(treebank).name, licence, attribution)
         with PackagingProgress() as line:
             for path, package in write_models(
-                model, out, dev_sentences, scores, origin, quantize=quantize, announce=line.announce
+                model, out, splits.dev, scores, origin, quantize=quantize, announce=line.announce
             ):
                 line.report(path, package)
         print_next_command(path, test or dev)

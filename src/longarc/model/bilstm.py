@@ -30,7 +30,7 @@ class SharedDropout(nn.Module):
         """x: [N, batch, width]"""
         if not self.training or not self.rate:
             return x
-        mask = torch.empty(1, *x.shape[1:]).bernoulli_(1 - self.rate)
+        mask = torch.empty(1, *x.shape[1:], device=x.device).bernoulli_(1 - self.rate)
         return x * mask.div_(1 - self.rate)
 
 
@@ -73,7 +73,7 @@ class BiLSTM(nn.Module):
     def final_states(self, x: Tensor, lengths: Tensor) -> Tensor:
         """Return [batch, 2 · size], the last state of both directions of a single layer. x: [N, batch, inputs]."""
         ((forwards, backwards),) = self.layers()
-        last, column = lengths.long() - 1, torch.arange(len(lengths))
+        last, column = lengths.long() - 1, torch.arange(len(lengths), device=x.device)
         there, _ = forwards(x)
         back, _ = backwards(reverse(x, reversal_of(lengths, len(x))))
         return torch.cat([there[last, column], back[last, column]], dim=-1)
@@ -99,7 +99,7 @@ def _export_layer(g: GraphWriter, x: str, lengths: str, pair: tuple[nn.LSTM, nn.
 
 def _gates(tensor: Any) -> NDArray[np.float32]:
     """Reorder gates from torch's input, forget, cell, output to ONNX's input, output, forget, cell."""
-    i, f, g, o = tensor.detach().numpy().reshape(4, -1, *tensor.shape[1:])
+    i, f, g, o = tensor.detach().cpu().numpy().reshape(4, -1, *tensor.shape[1:])
     return np.concatenate([i, o, f, g])
 
 
@@ -119,9 +119,9 @@ def _initialise(lstm: nn.LSTM) -> None:
 
 def reversal_of(lengths: Tensor, nodes: int) -> Tensor:
     """[N · batch] Return the index that reverses every sentence of a flattened [N, batch] tensor."""
-    time = torch.arange(nodes).unsqueeze(1)
+    time = torch.arange(nodes, device=lengths.device).unsqueeze(1)
     reversed_time = torch.where(time < lengths, lengths - 1 - time, time)
-    return (reversed_time * len(lengths) + torch.arange(len(lengths))).view(-1)
+    return (reversed_time * len(lengths) + torch.arange(len(lengths), device=lengths.device)).view(-1)
 
 
 def reverse(x: Tensor, reversal: Tensor) -> Tensor:

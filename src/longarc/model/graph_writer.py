@@ -46,7 +46,7 @@ class GraphWriter:
 
     def constant(self, value: Array | torch.Tensor) -> str:
         """Add a constant tensor."""
-        array = value.detach().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
+        array = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
         name = f"{self.prefix}c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
         return name

@@ -98,7 +98,7 @@ class WordEncoder(Encoder):
     def forward(self, arrays: dict[str, Tensor]) -> Encoded[Tensor]:
         words = arrays["words"]
         if self.training and self.word_dropout:
-            hidden = torch.rand(words.shape) < self.word_dropout
+            hidden = torch.rand(words.shape, device=words.device) < self.word_dropout
             hidden[0] = False
             words = words.masked_fill(hidden, UNKNOWN)
         lexical = self.embedding(words)

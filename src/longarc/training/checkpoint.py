@@ -15,6 +15,7 @@ from torch import Tensor
 
 from longarc.data.files import open_output
 from longarc.errors import LongarcError
+from longarc.training.device import random_state, set_random_state
 from longarc.training.weight_average import WeightAverage
 
 METADATA, CHECKSUM = "longarc", "sha256"
@@ -25,7 +26,7 @@ CHECKPOINT_SECONDS = 180.0
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> None:
     """Write tensors, and metadata that JSON can hold, atomically and with a checksum."""
-    contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     text = json.dumps(metadata)
     entries = {METADATA: text, CHECKSUM: _checksum(contiguous, text)}
     with open_output(path) as stream:
@@ -78,7 +79,7 @@ def training_state(
             tensors[f"optimizer.{index}.{name}"] = torch.as_tensor(value)
     if average is not None:
         tensors |= {f"average.{name}": tensor for name, tensor in average.state().items()}
-    tensors["random"] = torch.get_rng_state()
+    tensors["random"] = random_state(_device_of(network))
     return tensors
 
 
@@ -88,7 +89,7 @@ def restore_training_state(
     optimizer: torch.optim.Optimizer,
     average: WeightAverage | None,
 ) -> None:
-    """Restore what `training_state` returned."""
+    """Restore what `training_state` returned; the random state may be missing."""
     network.load_state_dict(_with_prefix("network.", tensors))
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in _with_prefix("optimizer.", tensors).items():
@@ -97,7 +98,12 @@ def restore_training_state(
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
     if average is not None:
         average.restore(_with_prefix("average.", tensors))
-    torch.set_rng_state(tensors["random"])
+    if "random" in tensors:
+        set_random_state(_device_of(network), tensors["random"])
+
+
+def _device_of(network: torch.nn.Module) -> torch.device:
+    return next(network.parameters()).device
 
 
 def _with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

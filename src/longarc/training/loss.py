@@ -34,8 +34,10 @@ def relation_loss(scorer: FactoredScorer, scores: TransitionScores, batch: Batch
 
 def segment_logsumexp(values: Tensor, segments: Tensor, count: int) -> Tensor:
     """[count] Return the log-sum-exp of the values in each segment; no segment may be empty."""
-    largest = torch.full((count,), -torch.inf).scatter_reduce(0, segments, values.detach(), "amax")
-    total = torch.zeros(count).index_add(0, segments, torch.exp(values - largest[segments]))
+    largest = torch.full((count,), -torch.inf, device=values.device).scatter_reduce(
+        0, segments, values.detach(), "amax"
+    )
+    total = torch.zeros(count, device=values.device).index_add(0, segments, torch.exp(values - largest[segments]))
     return largest + torch.log(total)
 
 

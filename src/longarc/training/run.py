@@ -12,14 +12,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from longarc.configuration import Configuration
 from longarc.data.files import remove_stale_temporaries
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
 from longarc.runtime.parser import Parser
 from longarc.training.checkpoint import load_tensors
+from longarc.training.device import choose_device
 from longarc.training.packaging import model_paths
 from longarc.training.prepare import prepare
+from longarc.training.process_group import ALONE, ProcessGroup
 from longarc.training.scoring import score_words
 from longarc.training.train_tokenizer import TokenizerCheckpoint, has_text, train_tokenizer
 from longarc.training.trained_model import (
@@ -138,20 +142,34 @@ def train_model(
     *,
     vectors: Sequence[Path] = (),
     resume: bool = False,
+    group: ProcessGroup = ALONE,
+    device: torch.device | None = None,
 ) -> tuple[TrainedModel, dict[str, float]]:
     """Train to the end; return the model and its scores on the test data, if there is any.
 
-    Raise Interrupted when interrupted; with `resume`, continue from the last checkpoint or the final weights.
+    Raise Interrupted when interrupted; with `resume`, continue from the last checkpoint or the final weights. All
+    processes of a group call this with the same data; only the first one uses the folder and has the final model.
+    device: by default the fastest.
     """
-    model, data = prepare(configuration, splits.train, splits.dev, vectors)
-    if not is_finished(out):
-        reporter.training_begins(summarize_training(model, data))
-    model = replace(model, tokenizer=_tokenizer(model, data.fingerprint, splits.train, out, reporter, resume))
-    trainer = Trainer(model, data, out, reporter)
-    if resume and (is_finished(out) or _has_checkpoint(out)):
+    with group.failing_together():
+        model, data = prepare(configuration, splits.train, splits.dev, vectors)
+    group.require_equal(data.fingerprint)
+    has_saved_state = False
+    with group.failing_together():
+        if group.is_first:
+            if not is_finished(out):
+                reporter.training_begins(summarize_training(model, data))
+            tokenizer = _tokenizer(model, data.fingerprint, splits.train, out, reporter, resume)
+            model = replace(model, tokenizer=tokenizer)
+            has_saved_state = resume and (is_finished(out) or _has_checkpoint(out))
+    trainer = Trainer(model, data, out, reporter, group, device or choose_device())
+    if group.from_first(has_saved_state):
         trainer.resume()
         for entry in trainer.position.history:
             reporter.epoch_done(entry)
+    if not group.is_first:
+        trainer.train()
+        return model, {}
     model.save_description(out)
     try:
         trainer.train()

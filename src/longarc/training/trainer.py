@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from longarc.configuration import Configuration
 from longarc.data.files import open_output
@@ -26,9 +27,11 @@ from longarc.training.checkpoint import (
     save_tensors,
     training_state,
 )
+from longarc.training.device import CPU, random_state
 from longarc.training.interruption import Interrupted, call_on_signals
 from longarc.training.loss import batch_loss
 from longarc.training.prepare import TrainingData
+from longarc.training.process_group import ALONE, GradientSum, ProcessGroup, random_seed_of
 from longarc.training.scoring import score_words
 from longarc.training.trained_model import WEIGHTS, TrainedModel
 from longarc.training.training_data import epoch_batches, make_batch
@@ -54,6 +57,28 @@ class Reporter(Protocol):
     def tokenizer_step_done(self, step: int, steps: int) -> None: ...
 
     def note(self, message: str) -> None: ...
+
+
+class SilentReporter:
+    """Reports nothing."""
+
+    def training_begins(self, summary: TrainingSummary) -> None:
+        pass
+
+    def epoch_begins(self, epoch: int, epochs: int, tokens: int, tokens_done: int) -> None:
+        pass
+
+    def batch_done(self, tokens: int) -> None:
+        pass
+
+    def epoch_done(self, entry: dict[str, Any]) -> None:
+        pass
+
+    def tokenizer_step_done(self, step: int, steps: int) -> None:
+        pass
+
+    def note(self, message: str) -> None:
+        pass
 
 
 @dataclass
@@ -84,44 +109,87 @@ def learning_rate(configuration: Configuration, done: float) -> float:
 
 
 class Trainer:
-    """Trains a model and writes everything to the folder `out`."""
+    """Trains a model, alone or with the other processes of a group, of which the first writes to the folder `out`."""
 
-    def __init__(self, model: TrainedModel, data: TrainingData, out: Path, reporter: Reporter) -> None:
+    def __init__(
+        self,
+        model: TrainedModel,
+        data: TrainingData,
+        out: Path,
+        reporter: Reporter,
+        group: ProcessGroup = ALONE,
+        device: torch.device = CPU,
+    ) -> None:
         self.model = model
         self.data = data
         self.configuration = model.configuration
         self.out = out
         self.reporter = reporter
-        self.network = model.network
+        self.group = group
+        self.device = device
+        self.network = model.network.to(device)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(),
             lr=self.configuration.learning_rate,
             betas=(0.9, self.configuration.beta2),
             weight_decay=self.configuration.weight_decay,
-            fused=True,
+            fused=device.type != "mps",
         )
+        self.gradients = GradientSum(self.network, group)
         averaging = self.configuration.averaging
-        self.average = WeightAverage(self.network, averaging) if averaging else None
+        self.average = WeightAverage(self.network, averaging) if averaging and group.is_first else None
+        if not group.is_first:
+            torch.manual_seed(random_seed_of(self.configuration.seed, group.rank))
         self.position = Position()
         self._interrupted = False
         self._finished = False
 
     def resume(self) -> None:
-        """Restore the weights of a finished training, or else the last good checkpoint in the folder."""
-        if (self.out / WEIGHTS).exists():
+        """Restore the weights of a finished training, or else the last good checkpoint in the folder.
+
+        The first process reads them for all, because the others may run on machines without the folder.
+        """
+        self._finished = self.group.from_first((self.out / WEIGHTS).exists())
+        tensors: dict[str, torch.Tensor] = {}
+        metadata: dict[str, Any] = {}
+        with self.group.failing_together():
+            if self.group.is_first:
+                tensors, metadata = self._read_saved_state()
+        tensors, metadata = self.group.tensors_from_first(tensors), self.group.from_first(metadata)
+        if self._finished:
+            self.network.load_state_dict(tensors)
+            self.position = Position(history=metadata["history"], best_epoch=metadata.get("best_epoch", 0))
+            return
+        self._select_random_state(tensors, metadata)
+        restore_training_state(tensors, self.network, self.optimizer, self.average)
+        self.position = Position(**metadata["position"])
+
+    def _read_saved_state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+        """Read the weights of a finished training, or else a checkpoint; raise if they belong to another training."""
+        if self._finished:
             tensors, metadata = load_tensors(self.out / WEIGHTS)
             # Earlier versions did not store the fingerprint with the weights.
             require_fingerprint(metadata.get("training", self.data.fingerprint), self.data.fingerprint, self.out)
-            self.network.load_state_dict(tensors)
-            self.position = Position(history=metadata["history"], best_epoch=metadata.get("best_epoch", 0))
-            self._finished = True
-            return
+            return tensors, metadata
         tensors, metadata = self._load_checkpoint()
         require_fingerprint(metadata.get("fingerprint"), self.data.fingerprint, self.out)
-        restore_training_state(tensors, self.network, self.optimizer, self.average)
-        self.position = Position(**metadata["position"])
-        if self.position.best_epoch:
+        if metadata["position"]["best_epoch"]:
             load_tensors(self.out / BEST)  # report damage now and not after the last epoch
+        return tensors, metadata
+
+    def _select_random_state(self, tensors: dict[str, torch.Tensor], metadata: dict[str, Any]) -> None:
+        """Make this process's random state that of the checkpoint, or leave it as it is if the checkpoint has none."""
+        # Earlier versions trained in one process, on the CPU.
+        processes, device = metadata.get("processes", 1), metadata.get("device", CPU.type)
+        for kind, before, now in (("processes", processes, self.group.size), ("device", device, self.device.type)):
+            if before != now:
+                self.reporter.note(
+                    f"the training began with {kind}: {before}, and continues with {kind}: {now}. "
+                    "Its model will not be bit for bit that of an uninterrupted training."
+                )
+        states = {0: tensors.pop("random"), **{rank: tensors.pop(f"random.{rank}") for rank in range(1, processes)}}
+        if device == self.device.type and self.group.rank in states:
+            tensors["random"] = states[self.group.rank]
 
     def _load_checkpoint(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         """Read the last checkpoint. If it is damaged, replace it by the previous one."""
@@ -142,7 +210,11 @@ class Trainer:
                 while self.position.epoch <= self.data.epochs and not self._has_stopped_improving():
                     self._train_epoch()
                     self._end_epoch()
+        if not self.group.is_first:
+            return
+        if not self._finished:
             self._save_weights()
+        self.network.cpu()  # for packaging
         for name in (CHECKPOINT, PREVIOUS, BEST):
             (self.out / name).unlink(missing_ok=True)
 
@@ -172,28 +244,41 @@ class Trainer:
         before = position.seconds
         for indices in batches[position.batches_done :]:
             self._set_learning_rate(position.epoch - 1 + position.batches_done / len(batches))
-            batch = make_batch([examples[index] for index in indices], self.model.description)
-            size = batch.tokens if self.configuration.batch_words else batch.sentences
-            loss = batch_loss(self.network, batch) / size
-            if not torch.isfinite(loss):
+            tokens = int(nodes[indices].sum()) - len(indices)
+            size = tokens if self.configuration.batch_words else len(indices)
+            loss = self._compute_gradients(indices, size)
+            if not math.isfinite(loss):
                 raise LongarcError("the loss is not a finite number", "Try a smaller learning_rate.")
-            self.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
             if self.configuration.gradient_limit:
                 torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.configuration.gradient_limit)
             self.optimizer.step()
             if self.average is not None:
                 self.average.update()
-            position.loss += float(loss.detach()) * size
+            position.loss += loss * size
             position.batches_done += 1
             now = time.monotonic()
             position.seconds = before + now - started
-            self.reporter.batch_done(batch.tokens)
-            if self._interrupted or now - saved > CHECKPOINT_SECONDS:
+            self.reporter.batch_done(tokens)
+            is_interrupted, is_due = self.group.any(self._interrupted, now - saved > CHECKPOINT_SECONDS)
+            if is_interrupted or is_due:
                 self._save_checkpoint()
                 saved = time.monotonic()
-            if self._interrupted:
+            if is_interrupted:
                 raise Interrupted
+
+    def _compute_gradients(self, indices: NDArray[np.int64], size: int) -> float:
+        """Compute the gradients of a batch's loss, divided by `size`, and return that loss.
+
+        Each process computes those of its share of the sentences; the sums over all processes are those of the batch.
+        """
+        self.gradients.clear()
+        loss = torch.zeros(())
+        share = self.group.share(indices)
+        if len(share):  # a batch may have fewer sentences than there are processes
+            batch = make_batch([self.data.examples[index] for index in share], self.model.description)
+            loss = batch_loss(self.network, batch.to(self.device)) / size
+            loss.backward()  # type: ignore[no-untyped-call]
+        return self.gradients.add_up(loss.detach())
 
     def _set_learning_rate(self, epochs_done: float) -> None:
         if self.configuration.schedule == "halving":
@@ -206,6 +291,20 @@ class Trainer:
         return nullcontext() if self.average is None else self.average.in_place()
 
     def _end_epoch(self) -> None:
+        """Score the epoch in the first process, and continue with its position in all."""
+        if self.group.is_first:
+            self._score_epoch()
+        position = self.position = Position(**self.group.from_first(asdict(self.position)))
+        self._save_checkpoint()
+        if self.group.is_first:
+            write_log(self.out, position.history)
+        self.reporter.epoch_done(position.history[-1])
+        (is_interrupted,) = self.group.any(self._interrupted)
+        if is_interrupted:  # also after the last epoch: do not go on to packaging
+            raise Interrupted
+
+    def _score_epoch(self) -> None:
+        """Add the epoch to the history, save its weights if they are the best, and begin the next epoch."""
         position, examples = self.position, self.data.examples
         tokens = sum(len(example) - 1 for example in examples)
         entry: dict[str, Any] = {
@@ -214,12 +313,14 @@ class Trainer:
             "learning_rate": self.optimizer.param_groups[0]["lr"],
             "seconds": round(position.seconds, 1),
             "tokens_per_second": round(tokens / max(position.seconds, 1e-9)),
+            "device": str(self.device),
+            "processes": self.group.size,
         }
         if self.data.dev:
             with self._averaged():
-                scores = score_words(
-                    Parser(self.model.to_model_file({}), threads=torch.get_num_threads()), self.data.dev
-                )
+                # The other processes on this machine wait meanwhile.
+                threads = torch.get_num_threads() * self.group.local_size
+                scores = score_words(Parser(self.model.to_model_file({}), threads=threads), self.data.dev)
                 if scores["las"] > position.best_las:
                     position.best_las, position.best_epoch = scores["las"], position.epoch
                     save_tensors(self.out / BEST, self.network.state_dict(), {})
@@ -227,19 +328,25 @@ class Trainer:
         position.history.append(entry)
         position.epoch += 1
         position.batches_done, position.loss, position.seconds = 0, 0.0, 0.0
-        self._save_checkpoint()
-        write_log(self.out, position.history)
-        self.reporter.epoch_done(entry)
-        if self._interrupted:  # also after the last epoch: do not go on to packaging
-            raise Interrupted
 
     def _has_stopped_improving(self) -> bool:
         patience = self.configuration.early_stopping
         return bool(self.data.dev and patience and self.position.epoch - 1 - self.position.best_epoch >= patience)
 
     def _save_checkpoint(self) -> None:
-        metadata = {"position": asdict(self.position), "fingerprint": self.data.fingerprint}
+        """Save the state of all processes; they differ only in their random numbers."""
+        _, *random_states = self.group.gather(random_state(self.device).numpy().tobytes())
+        if not self.group.is_first:
+            return
+        metadata = {
+            "position": asdict(self.position),
+            "fingerprint": self.data.fingerprint,
+            "processes": self.group.size,
+            "device": self.device.type,
+        }
         state = training_state(self.network, self.optimizer, self.average)
+        for rank, content in enumerate(random_states, 1):
+            state[f"random.{rank}"] = torch.frombuffer(bytearray(content), dtype=torch.uint8)
         path, previous = self.out / CHECKPOINT, self.out / PREVIOUS
         if path.exists():
             previous.unlink(missing_ok=True)

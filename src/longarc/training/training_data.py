@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -78,6 +79,16 @@ class Batch:
     def tokens(self) -> int:
         """The number of words, without the root."""
         return int(self.arrays[LENGTHS].sum()) - self.sentences
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch with its tensors on a device."""
+
+        def moved(value: torch.Tensor | dict[str, torch.Tensor]) -> Any:
+            if isinstance(value, torch.Tensor):
+                return value.to(device)
+            return {name: tensor.to(device) for name, tensor in value.items()}
+
+        return Batch(**{name: moved(value) for name, value in vars(self).items()})
 
 
 def has_single_root(configuration: Configuration, sentences: Sequence[Sentence]) -> bool:
