@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from longarc.cli.train_progress import TrainingProgress
     from longarc.experiment.plan import Run
     from longarc.experiment.results import Result
-    from longarc.experiment.runner import RemainingTime, Start
+    from longarc.experiment.runner import Execute, RemainingTime, Start
 
 
 def experiment(
@@ -26,6 +26,10 @@ def experiment(
     again: Annotated[
         bool, typer.Option("--again", help="Repeat the runs whose settings or files have changed.")
     ] = False,
+    address: Annotated[
+        str | None,
+        typer.Option(help="Do the runs on a Ray cluster: its address, auto for this machine's, local for all cores."),
+    ] = None,
 ) -> None:
     """Train and evaluate every system on every treebank, and write DIR/report.md and DIR/report.html.
 
@@ -48,13 +52,26 @@ def experiment(
 
         try:
             with lock_folder(out):
-                results = run_experiment(plan, out, _Display(), again=again)
+                results = run_experiment(plan, out, _Display(), again=again, execute=_executor(address))
         except (Interrupted, KeyboardInterrupt):
             message = f"longarc: stopped; finished runs and the state are saved in {out}. Resume with: {command}"
+            message += f" --address {shlex.quote(address)}" if address is not None else ""
             typer.echo(message, err=True)
             raise typer.Exit(130) from None
     for path in write_report(plan, results, out, command):
         typer.echo(str(path))
+
+
+def _executor(address: str | None) -> Execute:
+    """Return what does the runs: this process, or the Ray cluster at an address."""
+    if address is None:
+        from longarc.experiment.runner import run_in_turn
+
+        return run_in_turn
+    require_extra("ray")
+    from longarc.experiment.ray_runs import RayRuns
+
+    return RayRuns(address)
 
 
 class _Display:

@@ -8,6 +8,7 @@ from longarc.errors import LongarcError
 
 EXTRAS = {
     "train": ("torch", "safetensors", "onnx"),
+    "ray": ("ray", "pyarrow"),
     "serve": ("fastapi", "uvicorn", "prometheus_client", "python_multipart"),
 }
 

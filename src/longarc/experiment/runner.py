@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -44,6 +44,10 @@ Start = Literal["trained", "resumed", "measured"]
 """How a run begins: with its training, the rest of its training, or its evaluation."""
 
 
+Training = Callable[[], AbstractContextManager[Reporter]]
+"""Opens the reporter of a training."""
+
+
 @dataclass(frozen=True)
 class RemainingTime:
     """An estimate from the training times of finished runs."""
@@ -64,30 +68,54 @@ class Observer(Protocol):
     def run_done(self, result: Result) -> None: ...
 
 
-def run_experiment(plan: ExperimentPlan, out: Path, observer: Observer, *, again: bool = False) -> dict[str, Result]:
+Execute = Callable[[ExperimentPlan, dict[str, Result], Path, Observer], Iterator[Result]]
+"""Does the runs that have no result yet and yields their results; the caller adds these to the dictionary."""
+
+
+def run_in_turn(plan: ExperimentPlan, results: dict[str, Result], out: Path, observer: Observer) -> Iterator[Result]:
+    """Do one run after the other in this process."""
+    numbers = {run.name: number for number, run in enumerate(plan.runs, 1)}
+    set_up_torch(plan.threads)
+    for treebank, runs in groupby(remaining_runs(plan, results), key=lambda run: run.treebank):
+        splits = load_treebank(treebank)
+        for run in runs:
+            folder = out / RUNS / run.name
+            start, left = start_of(folder), _remaining_time(remaining_runs(plan, results), results.values())
+            observer.run_begins(numbers[run.name], len(plan.runs), run, start, left)
+            yield do_run(run, splits, folder, observer.training, start, plan.threads)
+
+
+def run_experiment(
+    plan: ExperimentPlan, out: Path, observer: Observer, *, again: bool = False, execute: Execute = run_in_turn
+) -> dict[str, Result]:
     """Do all runs that have no result yet, and return all results by run name.
 
     Raise if the configuration or the files of a finished run have changed, or repeat the run if `again`.
-    Raise trainer.Interrupted if training was asked to stop; the next call resumes it.
+    Raise Interrupted if training was asked to stop; the next call resumes it.
     """
     plan.require_files()
     clear_folder(out, everything=False)
     results = _remove_outdated(plan, out, read_results(out), again)
-    numbers = {run.name: number for number, run in enumerate(plan.runs, 1)}
-    remaining = [run for run in plan.runs if run.name not in results]
+    remaining = remaining_runs(plan, results)
     _check_treebanks(remaining)
-    set_up_torch(plan.threads)
-    for treebank, runs in groupby(remaining, key=lambda run: run.treebank):
-        splits = _load(treebank)
-        for run in runs:
-            folder = out / RUNS / run.name
-            start: Start = "measured" if is_finished(folder) else "resumed" if is_unfinished(folder) else "trained"
-            left = _remaining_time([run for run in plan.runs if run.name not in results], results.values())
-            observer.run_begins(numbers[run.name], len(plan.runs), run, start, left)
-            results[run.name] = _run(run, splits, folder, observer, start, plan.threads)
-            write_results(out, results.values())
-            observer.run_done(results[run.name])
+    names = [run.name for run in plan.runs]
+    # Nothing is started, such as a cluster, if there is nothing to do.
+    for result in execute(plan, results, out, observer) if remaining else ():
+        results[result.run] = result
+        in_order = sorted(results.values(), key=lambda result: names.index(result.run) if result.run in names else -1)
+        write_results(out, in_order)
+        observer.run_done(result)
     return results
+
+
+def remaining_runs(plan: ExperimentPlan, results: Mapping[str, Result]) -> list[Run]:
+    """Return the runs that have no result yet."""
+    return [run for run in plan.runs if run.name not in results]
+
+
+def start_of(folder: Path) -> Start:
+    """Return how the run in a folder begins or continues."""
+    return "measured" if is_finished(folder) else "resumed" if is_unfinished(folder) else "trained"
 
 
 def _remaining_time(runs: Iterable[Run], results: Iterable[Result]) -> RemainingTime:
@@ -142,20 +170,20 @@ def _check_treebanks(runs: list[Run]) -> None:
                 raise LongarcError(f"{path}: no sentences", f"It is `{key}` of the treebank {treebank.name}.")
 
 
-def _load(treebank: ExperimentTreebank) -> Splits:
+def load_treebank(treebank: ExperimentTreebank) -> Splits:
     def sentences(path: Path | None) -> list[Sentence]:
         return [] if path is None else list(read(path, encoding=treebank.encoding, check=require_tree))
 
     return Splits(sentences(treebank.train), sentences(treebank.dev), sentences(treebank.test))
 
 
-def _run(run: Run, splits: Splits, folder: Path, observer: Observer, start: Start, threads: int | None) -> Result:
+def do_run(run: Run, splits: Splits, folder: Path, training: Training, start: Start, threads: int | None) -> Result:
     """Train, package and evaluate, as far as that has not been done yet."""
     clear_folder(folder, everything=start == "trained")
     values = identity(run)
     if start == "trained":
         write_identity(folder, values)
-    trained = TrainedModel.load(folder) if start == "measured" else _train(run, splits, folder, observer, start)
+    trained = TrainedModel.load(folder) if start == "measured" else _train(run, splits, folder, training, start)
     origin = Origin(treebank=run.treebank.name)
     ((model, _),) = write_models(trained, folder, splits.dev, {}, origin, quantize=False)
     parser = load(model, threads=threads)
@@ -174,8 +202,8 @@ def _run(run: Run, splits: Splits, folder: Path, observer: Observer, start: Star
     )
 
 
-def _train(run: Run, splits: Splits, folder: Path, observer: Observer, start: Start) -> TrainedModel:
-    with observer.training() as reporter:
+def _train(run: Run, splits: Splits, folder: Path, training: Training, start: Start) -> TrainedModel:
+    with training() as reporter:
         trained, _ = train_model(
             run.configuration,
             replace(splits, test=[]),  # the packaged model is evaluated instead
