@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import re
 import resource
 import shlex
 import subprocess
@@ -11,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from longarc.cli.help_texts import EXAMPLES
+from longarc.cli.main import COMMANDS
 from longarc.runtime import installed_models
 from longarc.transitions import SYSTEMS
 from tests.helpers.command import LONGARC, longarc, run_text, succeed
@@ -36,7 +40,7 @@ MISTAKES = {
     "unknown picture": (["stats", "-", "--plot", "picture.bmp"], as_conllu([READS]), ".svg"),
     "no such folder": (["stats", "-", "--plot", "nowhere/picture.svg"], as_conllu([READS]), "nowhere/picture.svg"),
     "unknown encoding": (["stats", "-", "--encoding", "klingon"], as_conllu([READS]), "klingon"),
-    "nothing to read": (["stats"], "", "treebanks"),
+    "nothing to read": (["stats"], "", "FILE"),
     "a text as a file": (["parse", "word " * 100], "", "File name too long"),
     "a long name of a model": (["parse", "-", "-m", "m" * 300], "Hi.", "File name too long"),
     "a long name of an output": (["convert", "-", "o" * 300 + ".conllu"], as_conllu([READS]), "File name too long"),
@@ -128,6 +132,74 @@ def test_closed_streams_do_no_harm_where_they_are_not_needed(treebank: Path, tmp
     line = shlex.join([*LONGARC, "convert", str(treebank), str(tmp_path / "out.conllu")]) + " <&- >&- 2>&-"
     assert subprocess.run(["bash", "-c", line]).returncode == 0
     assert (tmp_path / "out.conllu").read_bytes() == treebank.read_bytes()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Help and completion.
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_is_plain_and_fits_80_columns(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No types of flags and arguments, such as <bool>, and no cut words."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    lines = longarc(*filter(None, [command]), "--help").stdout.decode().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line for line in lines if re.search(r"<[a-z]|int range|float range", line)] == []
+
+
+def test_the_first_example_parses_text() -> None:
+    for arguments in (["--help"], ["parse", "--help"]):
+        examples = longarc(*arguments).stdout.decode().partition("Examples:")[2].split("\n")
+        first = next(line.strip() for line in examples if line.strip())
+        assert first.startswith('longarc parse --text "')
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_examples_have_only_options_that_exist(command: str) -> None:
+    page = longarc(command, "--help").stdout.decode()
+    for example in EXAMPLES[command]:
+        program, name, *arguments = shlex.split(example)
+        assert (program, name) == ("longarc", command)
+        options = [argument for argument in arguments if argument.startswith("-")]
+        assert all(re.search(rf"{option}\b", page.partition("Example")[0]) for option in options)
+
+
+COMPLETED = {
+    "parse --model e": ["en_ewt", "en", "english"],
+    "info lat": ["latin"],
+    "serve en_": ["en_ewt"],
+    "train x.conllu --system arc-s": ["arc-swift", "arc-standard"],
+    "oracle x.conllu -s po": ["pointer"],
+    "train x.conllu --preset b": ["base"],
+    "fetch-treebank hu": ["hu_szeged"],
+    "fetch": ["fetch-treebank"],
+}
+
+
+@pytest.mark.parametrize(("line", "words"), COMPLETED.items(), ids=COMPLETED)
+def test_a_shell_completes_names(
+    model_folders: Path, monkeypatch: pytest.MonkeyPatch, line: str, words: list[str]
+) -> None:
+    monkeypatch.setenv("_LONGARC_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"longarc {line}")
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split())))
+    assert longarc().stdout.decode().split() == words
+
+
+def test_a_missing_torch_brings_the_command_for_a_cpu_first(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    find_spec = importlib.util.find_spec
+
+    def find_all_but_torch(name: str) -> object:
+        return None if name == "torch" else find_spec(name)
+
+    monkeypatch.setattr(importlib.util, "find_spec", find_all_but_torch)
+    outcome = longarc("train", "x.conllu", "--out", tmp_path / "out")
+    assert outcome.status == 2
+    lines = outcome.stderr.splitlines()
+    assert lines[0] == "longarc: this command needs torch"
+    assert "whl/cpu && pip install 'longarc[train]'" in lines[1]
+    assert "CUDA" in lines[2]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -121,7 +121,12 @@ def test_a_full_disk_is_a_message(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--text", "Hi.", "-o", "x.json"], "not an output format of"),
+        (["--text", "Hi.", "-o", "x.json"], "the suffix .json does not select an output format"),
+        (
+            ["--text", "Hi.", "-o", "x.csv"],
+            ".conllu, .conll, .conllx, .jsonl, .ndjson or .txt, or use --to",
+        ),
+        (["--text", "Hi.", "-o", "x.csv.gz"], "the suffix .csv does not"),
         (["--text", "Hi.", "-o", "x.svg"], "longarc draw"),
         (["--text", "Hi.", "--probabilities"], "cannot represent them"),
         (["--text", "Hi.", "--input", "conll"], "--text is text or tokens"),

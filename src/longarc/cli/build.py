@@ -18,7 +18,7 @@ def build(
     file: Annotated[
         Path, typer.Argument(metavar="RECIPE.toml", help="How to make the model; see models/ for an example.")
     ],
-    out: Annotated[Path, typer.Option(help="The folder for the training and the models.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for the training and the models.")],
     threads: Threads = None,
 ) -> None:
     """Make a model from a recipe: train, package in 32 and in 8 bits, evaluate on dev and test.

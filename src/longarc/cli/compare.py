@@ -37,7 +37,9 @@ def compare(
     ],
     samples: Annotated[int, typer.Option(min=1, help="Number of samples that each test draws.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same figures.")] = 0,
-    test: Annotated[Test, typer.Option(help="Which p-values to show.")] = "both",
+    test: Annotated[
+        Test, typer.Option(metavar="TEST", help="Which p-values to show: bootstrap, randomization or both.")
+    ] = "both",
     differences: Annotated[
         int, typer.Option(min=0, metavar="N", help="Show the N sentences on which the systems differ most.")
     ] = 0,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def experiment(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The treebanks, systems, presets and seeds.")],
-    out: Annotated[Path, typer.Option(help="The folder for models, results and report.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for models, results and report.")],
     report_only: Annotated[
         bool, typer.Option("--report-only", help="Train nothing; write the report from existing results.")
     ] = False,

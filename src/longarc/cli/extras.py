@@ -12,10 +12,20 @@ EXTRAS = {
     "serve": ("fastapi", "uvicorn", "prometheus_client", "python_multipart"),
 }
 
+CPU_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
+"""PyTorch without CUDA; the wheels on PyPI for Linux contain it."""
+
 
 def require_extra(extra: str) -> None:
     """Raise if a package of this extra is missing."""
     missing = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
-    if missing:
-        hint = f"Install it with: pip install 'longarc[{extra}]'"
-        raise LongarcError(f"this command needs {' and '.join(missing)}", hint)
+    if not missing:
+        return
+    command = f"pip install 'longarc[{extra}]'"
+    hint = f"Install it with: {command}"
+    if "torch" in missing:
+        hint = (
+            f"Install it for the CPU with: {CPU_TORCH} && {command}\n"
+            f"Install it for a GPU, with several gigabytes of CUDA on Linux, with: {command}"
+        )
+    raise LongarcError(f"this command needs {' and '.join(missing)}", hint)

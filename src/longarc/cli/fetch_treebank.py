@@ -7,13 +7,18 @@ from typing import Annotated
 
 import typer
 
+from longarc.cli.completion import complete_treebank
 from longarc.cli.tables import print_wrapped
 
 
 def fetch_treebank(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="For example en_ewt. Without a name, list all of them."),
+        typer.Argument(
+            metavar="NAME",
+            autocompletion=complete_treebank,
+            help="For example en_ewt. Without a name, list all of them.",
+        ),
     ] = None,
     local: Annotated[
         Path | None,

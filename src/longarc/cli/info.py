@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from longarc.cli.completion import complete_model
 from longarc.cli.tables import make_table
 
 
@@ -14,7 +15,9 @@ def info(
     model: Annotated[
         str | None,
         typer.Argument(
-            help="A .longarc file, or a name or language that `longarc models` lists; the default model if omitted."
+            metavar="MODEL",
+            autocompletion=complete_model,
+            help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,

@@ -15,6 +15,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from longarc import __version__
+from longarc.cli.help_texts import HelpfulCommand, HelpfulGroup, example_lines, paragraphs
 from longarc.errors import LongarcError
 
 COMMANDS = {
@@ -64,8 +65,10 @@ def make_app(commands: list[str], *, list_only: bool = False) -> typer.Typer:
     app = typer.Typer(
         name="longarc",
         help="Non-projective dependency parsing: parse, train, evaluate, inspect trees and treebanks.",
-        epilog="Every input FILE may be - for standard input and may be compressed (.gz, .xz). "
-        "Run `longarc COMMAND --help` for details. Try: longarc stats train.conllu",
+        epilog=example_lines("parse", "train", "evaluate", "stats")
+        + "\n\nEvery input FILE may be - for standard input and may be compressed (.gz, .xz). "
+        "Run `longarc COMMAND --help` for details.",
+        cls=HelpfulGroup,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -74,7 +77,13 @@ def make_app(commands: list[str], *, list_only: bool = False) -> typer.Typer:
     for name in commands:
         module = name.replace("-", "_")
         function = _placeholder if list_only else getattr(importlib.import_module(f"longarc.cli.{module}"), module)
-        app.command(name, short_help=COMMANDS[name])(function)
+        app.command(
+            name,
+            cls=HelpfulCommand,
+            help=paragraphs(function),
+            short_help=COMMANDS[name],
+            epilog=example_lines(name),
+        )(function)
     return app
 
 
@@ -110,10 +119,13 @@ def _run_and_flush(app: typer.Typer) -> None:
 
 def _requested_app() -> typer.Typer:
     """Return the command line with the requested command only, so that the list of commands appears at once."""
-    command = next((argument for argument in sys.argv[1:] if not argument.startswith("-")), "")
+    words = sys.argv[1:]
+    if "_LONGARC_COMPLETE" in os.environ:  # a shell asks how to complete a command: bash, or another
+        words = (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()[1:]
+    command = next((word for word in words if not word.startswith("-")), "")
     if command in COMMANDS:
         return make_app([command])
-    return make_app(list(COMMANDS), list_only="_LONGARC_COMPLETE" not in os.environ)
+    return make_app(list(COMMANDS), list_only=True)
 
 
 def _fail(message: str) -> NoReturn:

@@ -28,12 +28,15 @@ def _check_encoding(name: str | None) -> str | None:
 
 
 Encoding = Annotated[
-    str, typer.Option(callback=_check_encoding, help="Encoding of the input files, for example latin-1.")
+    str,
+    typer.Option(metavar="NAME", callback=_check_encoding, help="Encoding of the input files, for example latin-1."),
 ]
 OutputEncoding = Annotated[
     str | None,
     typer.Option(
-        callback=_check_encoding, help="Encoding of the output; by default that of the input. JSON is always UTF-8."
+        metavar="NAME",
+        callback=_check_encoding,
+        help="Encoding of the output; by default that of the input. JSON is always UTF-8.",
     ),
 ]
 SkipInvalid = Annotated[bool, typer.Option("--skip-invalid", help="Report invalid sentences and skip them.")]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from longarc.cli.completion import complete_system
 from longarc.cli.options import Encoding, Memory, SkipInvalid, TreebankFile, check_tree_and_memory, read_sentences
 from longarc.errors import LongarcError
 from longarc.transitions import SYSTEMS, get_system
@@ -28,7 +29,14 @@ READ_FROM_END = ("λ1", "Stack")
 def oracle(
     treebank: TreebankFile,
     system: Annotated[
-        str, typer.Option("--system", "-s", help=f"Transition system: {', '.join(SYSTEMS)}.")
+        str,
+        typer.Option(
+            "--system",
+            "-s",
+            metavar="NAME",
+            autocompletion=complete_system,
+            help=f"Transition system: {', '.join(SYSTEMS)}.",
+        ),
     ] = "nl-covington",
     show_states: Annotated[
         bool, typer.Option("--show-states", help="Print λ1, λ2, buffer and arc as in the paper's figures.")

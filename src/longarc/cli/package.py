@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def package(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The output folder of `longarc train`.")],
-    dev: Annotated[str | None, typer.Option(help="Treebank to evaluate the model files on.")] = None,
+    dev: Annotated[str | None, typer.Option(metavar="FILE", help="Treebank to evaluate the model files on.")] = None,
     quantize: Quantize = False,
     treebank: TreebankName = "",
     licence: Licence = "",

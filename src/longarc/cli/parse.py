@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from longarc.cli.completion import complete_model
 from longarc.cli.options import Encoding, OutputEncoding, SkipInvalid, Threads, report_losses, report_skipped
 from longarc.cli.progress import show_parsing
-from longarc.data.formats import InputFormat, format_of_path, format_suffix
+from longarc.data.formats import FORMATS, InputFormat, format_suffix
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:
@@ -17,26 +19,41 @@ if TYPE_CHECKING:
 
 
 def parse(
-    files: Annotated[list[str] | None, typer.Argument(help="Files to parse; standard input if - or none.")] = None,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE", help="Files to parse; standard input if - or none.")
+    ] = None,
     text: Annotated[
         str | None, typer.Option("--text", help="Parse this text and draw its trees, unless --to or -o is given.")
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option("--model", "-m", help="A .longarc file, or a name or language that `longarc models` lists."),
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            autocompletion=complete_model,
+            help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default.",
+        ),
     ] = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="Output file; its suffix selects the format.")] = "-",
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Output file; its suffix selects the format.")
+    ] = "-",
     input_format: Annotated[
         Literal["auto", InputFormat],
         typer.Option(
             "--input",
-            help="auto: detect CoNLL-U, CoNLL-X, JSON lines or text by name and content. "
+            metavar="FORMAT",
+            help="auto: detect conll (CoNLL-U and CoNLL-X), jsonl (JSON lines) or text by name and content. "
             "tokens: one sentence per line, words separated by spaces.",
         ),
     ] = "auto",
     output_format: Annotated[
         str | None,
-        typer.Option("--to", help="Output format (conllu, conllx, jsonl, tree), if the suffix does not select it."),
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="Output format (conllu, conllx, jsonl, tree), if the suffix does not select it.",
+        ),
     ] = None,
     keep_tags: Annotated[bool, typer.Option("--keep-tags", help="Keep the tags of the input.")] = False,
     probabilities: Annotated[
@@ -105,10 +122,18 @@ def _text_stream(text: str) -> io.BytesIO:
         raise LongarcError("--text is not valid UTF-8", "Put it into a file and use --encoding.") from None
 
 
+def _is_file(output: str) -> bool:
+    """Return whether the output is a file, and not standard output, a device or a pipe."""
+    return output != "-" and (not Path(output).exists() or Path(output).is_file())
+
+
 def _output_format(output: str) -> str:
     """Return the format that the name of the output selects."""
-    if format_suffix(output) in (".json", ".svg", ".tex", ".html", ".pdf", ".png"):
-        hint = "End the name in .conllu, .conll, .jsonl or .txt, or use --to; `longarc draw` writes pictures."
-        raise LongarcError(f"{output}: not an output format of `longarc parse`", hint)
-    format = format_of_path(output) or "conllu"
-    return "tree" if format == "text" else format
+    suffix = format_suffix(output)
+    if not suffix or not _is_file(output):
+        return "conllu"
+    if suffix not in FORMATS:
+        *others, last = FORMATS
+        hint = f"End the name in {', '.join(others)} or {last}, or use --to; `longarc draw` writes pictures."
+        raise LongarcError(f"{output}: the suffix {suffix} does not select an output format", hint)
+    return "tree" if FORMATS[suffix] == "text" else FORMATS[suffix]

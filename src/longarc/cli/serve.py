@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import typer
 
+from longarc.cli.completion import complete_model
 from longarc.cli.extras import require_extra
 from longarc.cli.options import Threads
 from longarc.errors import LongarcError
@@ -30,7 +31,11 @@ LOOPBACK = frozenset(["localhost", "127.0.0.1", "[::1]"])
 def serve(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Models to serve: .longarc files, or names or languages that `longarc models` lists."),
+        typer.Argument(
+            metavar="MODEL",
+            autocompletion=complete_model,
+            help="Models to serve: .longarc files, or names or languages that `longarc models` lists.",
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all interfaces.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 8080,

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def stats(
-    treebanks: Annotated[list[str], typer.Argument(help="CoNLL-U, CoNLL-X or JSON lines; - is standard input.")],
+    treebanks: Annotated[
+        list[str], typer.Argument(metavar="FILE", help="CoNLL-U, CoNLL-X or JSON lines; - is standard input.")
+    ],
     encoding: Encoding = "utf-8",
     skip_invalid: SkipInvalid = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from longarc.cli.completion import complete_preset, complete_system
 from longarc.cli.extras import require_extra
 from longarc.cli.options import (
     Attribution,
@@ -34,22 +35,41 @@ BYTES_PER_PAIR = 40
 
 def train(
     treebank: Annotated[str, typer.Argument(metavar="TRAIN", help="Training data: CoNLL-U, CoNLL-X or JSON lines.")],
-    out: Annotated[Path, typer.Option(help="Folder for the model, its log and its checkpoints.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model, its log and its checkpoints.")],
     dev: Annotated[
-        str | None, typer.Option(help="Development data, to select the best epoch; without it the last one is used.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Development data, to select the best epoch; without it the last one is used."
+        ),
     ] = None,
     dev_fraction: Annotated[
         float, typer.Option(min=0.0, max=0.5, help="Use this share of TRAIN, from its end, as development data.")
     ] = 0.0,
-    test: Annotated[str | None, typer.Option(help="Test data, to evaluate the finished model once.")] = None,
-    preset: Annotated[str, typer.Option(help="Network and schedule to start from, such as base or paper.")] = "base",
-    config: Annotated[Path | None, typer.Option(help="A TOML file whose keys override those of the preset.")] = None,
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Test data, to evaluate the finished model once.")
+    ] = None,
+    preset: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=complete_preset,
+            help="Network and schedule to start from, such as base or paper.",
+        ),
+    ] = "base",
+    config: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A TOML file whose keys override those of the preset.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Override one key; can be repeated."),
     ] = None,
     system: Annotated[
-        str | None, typer.Option(help=f"Transition system: {', '.join(SYSTEMS)}; by default the preset's.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=complete_system,
+            help=f"Transition system: {', '.join(SYSTEMS)}; by default the preset's.",
+        ),
     ] = None,
     vectors: Annotated[
         list[Path] | None,
