@@ -13,6 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 import longarc
+from tests.helpers.console_blocks import Shell, commands_of
 from tests.helpers.paths import ROOT
 
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
@@ -66,3 +67,14 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
 def test_the_notebooks_run(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()
+
+
+@pytest.mark.slow
+def test_the_commands_print_what_the_walk_through_shows(tmp_path: Path) -> None:
+    """If they do not, `python -m tests.helpers.console_blocks docs/command-line.md` writes what they print now."""
+    shell = Shell(tmp_path)
+    commands = list(commands_of((ROOT / "docs" / "command-line.md").read_text("utf-8")))
+    assert len(commands) >= 14
+    for command in commands:
+        output = shell.run(command.line)
+        assert command.is_like(output), f"$ {command.line}\n{output}"

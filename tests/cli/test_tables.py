@@ -17,6 +17,7 @@ COMMANDS = {
     "info": ["info"],
     "stats": ["stats", "{gold}"],
     "evaluate": ["evaluate", "{gold}", "{system}", "--breakdown"],
+    "evaluate other words": ["evaluate", "{gold}", "other.conllu"],
     "compare": ["compare", "{gold}", "{system}", "{gold}", "--samples=50", "--differences=2"],
     "compare three": ["compare", "{gold}", "{system}", "{gold}", "{system}", "--samples=50", "--differences=2"],
     "fetch-treebank": ["fetch-treebank"],
@@ -35,7 +36,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with gold trees and the output of a parser that made mistakes, with rows of large figures."""
     text = GOLD.read_text("utf-8")
     (tmp_path / "gold.conllu").write_text(text * 600, "utf-8")
-    (tmp_path / "system.conllu").write_text(text.replace("\t4\tdet", "\t2\tnmod:poss") * 600, "utf-8")
+    wrong = re.sub(r"^(\d+\t\w+\t\w+\t)[A-Z]+", r"\1X", text.replace("\t4\tdet", "\t2\tnmod:poss"), flags=re.MULTILINE)
+    (tmp_path / "system.conllu").write_text(wrong * 600, "utf-8")
+    other_words = re.sub(r"red\tred(.*)SpaceAfter=No\n9\t.*", r"red.\tred\1_", wrong)
+    assert other_words != wrong
+    (tmp_path / "other.conllu").write_text(other_words * 600, "utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -156,7 +156,7 @@ def _print_comparison(
     for pair in comparison.pairs:
         title = f"{letters[pair.second]} − {letters[pair.first]}"
         table = make_table(title, *headings)
-        table.columns[2].no_wrap = True  # break the headings rather than the interval
+        table.columns[2].no_wrap = True  # break the names of measures rather than the interval
         for name, column in shown.items():
             table.add_row(MEASURES[name].title, *_pair_cells(pair, column, test, samples))
         console.print(table)

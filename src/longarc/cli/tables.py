@@ -23,7 +23,7 @@ def make_table(*headings: str, left: int = 1, title: str = "") -> Table:
     from rich.table import Column, Table
 
     columns = [
-        Column(heading, justify="left" if number < left else "right", overflow="fold", no_wrap=number == 0)
+        Column(heading, justify="left" if number < left else "right", overflow="fold")
         for number, heading in enumerate(headings)
     ]
     return Table(
