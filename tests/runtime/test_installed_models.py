@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from longarc.errors import LongarcError
 from longarc.runtime import installed_models as models_module
 from longarc.runtime.installed_models import find_model, language_of_model, named_models, user_folder
+from longarc.runtime.parser import load
+from tests.helpers.command import longarc
 
 
 def test_models_are_found_by_name_and_by_path(model_folders: Path) -> None:
@@ -62,3 +65,17 @@ def test_where_there_is_no_model_it_is_said_what_to_do(model_folders: Path, monk
         find_model("latin")
     monkeypatch.delenv("LONGARC_MODELS")
     assert user_folder().name == "models"
+
+
+@pytest.mark.parametrize("name", ["en", "english"])
+def test_python_and_the_command_line_load_a_model_by_its_language(name: str) -> None:
+    assert load(name, threads=1).card["name"] == "en_ewt"
+    assert json.loads(longarc("info", name, "--json").stdout)["name"] == "en_ewt"
+    tree = longarc("parse", "--text", "She left.", "--model", name, "--threads=1")
+    assert (tree.status, "nsubj" in tree.stdout.decode()) == (0, True)
+
+
+def test_the_command_line_says_which_of_several_models_it_uses(model_folders: Path) -> None:
+    (model_folders / "own" / "en_web.longarc").touch()
+    outcome = longarc("info", "en")
+    assert "longarc: en: using the model en_web; also possible: en_ewt\n" in outcome.stderr

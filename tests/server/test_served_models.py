@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 
 from longarc.runtime.parser import Parser
+from longarc.server.app import make_app
 from longarc.server.problem import Problem
 from longarc.server.served_models import ServedModels, load_models
 
@@ -22,6 +24,14 @@ def test_a_model_is_loaded_by_its_language_and_named_by_its_file() -> None:
 @pytest.mark.parametrize("requested", [None, "en", "english", "English", "en_ewt", "en-ewt"])
 def test_a_request_may_name_the_language(english: Parser, parser: Parser, requested: str | None) -> None:
     assert ServedModels({"en_ewt": english, "toy": parser}).find(requested) == ("en_ewt", english)
+
+
+def test_both_interfaces_accept_the_language(english: Parser) -> None:
+    with TestClient(make_app(ServedModels({"en_ewt": english}))) as client:
+        udpipe = client.post("/process", data={"data": "She left.", "tokenizer": "", "parser": "", "model": "english"})
+        assert udpipe.json()["model"] == "en_ewt"
+        parsed = client.post("/api/parse", json={"text": "She left.", "model": "en"})
+        assert parsed.json()["model"] == "en_ewt"
 
 
 def test_an_unknown_model_brings_the_list(english: Parser, parser: Parser) -> None:

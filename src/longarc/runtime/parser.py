@@ -384,7 +384,7 @@ def _restore(source: str | Path | ModelFile, threads: int, memory: int, beam: in
 
 
 def load(model: str | Path | None = None, *, threads: int | None = None, memory: int = 256, beam: int = 1) -> Parser:
-    """Load a model by file or by name (`longarc models` lists the names), by default the embedded English model.
+    """Load a model by file, by name or by language (`longarc models` lists them), by default the English model.
 
     See Parser for the options.
 
