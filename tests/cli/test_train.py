@@ -14,6 +14,7 @@ import pytest
 import torch
 from typer.testing import Result
 
+from longarc.cli.train_progress import TrainingProgress
 from longarc.errors import LongarcError
 from longarc.runtime.model_file import read_card
 from longarc.training import packaging, run, scoring, train_tokenizer, trainer
@@ -295,6 +296,24 @@ def test_a_training_stopped_in_the_tokenizer_resumes_and_ends_with_the_same_mode
     tokenizers = [load_tensors(tmp_path / name / "tokenizer.safetensors")[0] for name in ("whole", "parts")]
     assert all(torch.equal(tensor, tokenizers[1][name]) for name, tensor in tokenizers[0].items())
     assert not (tmp_path / "parts" / "tokenizer.checkpoint.safetensors").exists()
+
+
+def test_a_crash_in_the_tokenizer_costs_only_the_steps_since_its_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_with_tokenizer(tmp_path, "whole")
+    with monkeypatch.context() as patched, pytest.raises(RuntimeError, match="killed"):
+        patched.setattr(train_tokenizer, "CHECKPOINT_SECONDS", 0.0)
+        patched.setattr(TrainingProgress, "tokenizer_step_done", fail_at_step_5)
+        train_with_tokenizer(tmp_path, "parts")
+    assert load_tensors(tmp_path / "parts" / "tokenizer.checkpoint.safetensors")[1]["steps_done"] == 4
+    train_with_tokenizer(tmp_path, "parts", "--resume")
+    assert equal(tmp_path / "whole", tmp_path / "parts")
+
+
+def fail_at_step_5(_: Any, step: int, steps: int) -> None:
+    if step == 5:
+        raise RuntimeError("killed")
 
 
 def test_a_tokenizer_that_was_trained_before_a_crash_is_not_trained_again(

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress, TextColumn
 
-from longarc.cli.train_progress import TrainingProgress, _echo, summary_lines
+from longarc.cli.train_progress import PackagingProgress, TrainingProgress, _echo, summary_lines
 from longarc.training.training_summary import TrainingSummary
 from tests.helpers.clock import Clock
 
@@ -50,6 +50,12 @@ def test_a_line_per_epoch_shows_whatever_columns_were_scored(capsys: pytest.Capt
     TrainingProgress().epoch_done({"epoch": 3, "loss": 0.25, **scores, "tokens_per_second": 1200})
     line = "epoch   3  loss    0.2500  dev UAS 90.00 LAS 80.13 UPOS 97.50 LEMMA 88.00  1,200 tokens/s\n"
     assert capsys.readouterr().out == line
+
+
+def test_a_log_without_a_terminal_gets_the_steps_of_packaging(capsys: pytest.CaptureFixture[str]) -> None:
+    with PackagingProgress() as progress:
+        progress.announce("scoring the 8-bit model")
+    assert capsys.readouterr().err == "longarc: scoring the 8-bit model\n"
 
 
 def test_a_training_begins_with_what_it_has() -> None:

@@ -144,7 +144,7 @@ def print_next_command(model: Path, treebank: str | None) -> None:
 
 
 class PackagingProgress:
-    """Shows the current step on a terminal, and reports each model file that was written."""
+    """Shows the current step, on a terminal or as a line of a log, and reports each model file that was written."""
 
     def __init__(self) -> None:
         self._line = make_progress(SpinnerColumn(), "{task.description}", TimeElapsedColumn())
@@ -158,6 +158,9 @@ class PackagingProgress:
         self._line.stop()
 
     def announce(self, text: str) -> None:
+        """Show what is being done."""
+        if self._line.disable:
+            typer.echo(f"longarc: {text}", err=True)
         self._line.update(self._task, description=text)
 
     def report(self, path: Path, model: ModelFile) -> None:
