@@ -17,7 +17,7 @@ from longarc.cli.evaluate import (
     read_corpora,
 )
 from longarc.cli.options import Encoding
-from longarc.cli.tables import make_table
+from longarc.cli.terminal_tables import make_table
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import typer
 
 from longarc.cli.options import Encoding, read_sentences
 from longarc.cli.progress import count_sentences
-from longarc.cli.tables import make_table
+from longarc.cli.terminal_tables import make_table
 from longarc.data.formats import format_of_path
 from longarc.errors import LongarcError
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from longarc.cli.completion import complete_treebank
-from longarc.cli.tables import print_wrapped
+from longarc.cli.terminal_tables import print_wrapped
 
 
 def fetch_treebank(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from longarc.cli.completion import complete_model
-from longarc.cli.tables import make_table
+from longarc.cli.terminal_tables import make_table
 
 
 def info(

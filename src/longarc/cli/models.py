@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from longarc.cli.tables import print_wrapped
+from longarc.cli.terminal_tables import print_wrapped
 from longarc.data.languages import LANGUAGES
 
 

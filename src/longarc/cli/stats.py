@@ -10,7 +10,7 @@ import typer
 
 from longarc.cli.options import Encoding, SkipInvalid, read_sentences
 from longarc.cli.progress import count_sentences
-from longarc.cli.tables import make_table
+from longarc.cli.terminal_tables import make_table
 
 if TYPE_CHECKING:
     from longarc.evaluation.treebank_stats import TreebankStats
