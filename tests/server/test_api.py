@@ -34,6 +34,47 @@ def test_pictures_come_with_the_trees_or_alone(client: TestClient) -> None:
     ]
 
 
+def as_conllu(heads: list[int]) -> str:
+    pairs = zip(WORDS, heads, strict=False)
+    rows = [f"{number}\t{word}\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for number, (word, head) in enumerate(pairs, 1)]
+    return "".join(rows) + "\n"
+
+
+def test_trees_are_compared_with_gold_trees(client: TestClient) -> None:
+    tree, gold = as_conllu([2, 3, 0]), as_conllu([2, 0, 2])
+    answer = client.post("/api/compare", json={"conllu": tree + gold, "gold": gold + gold}).json()["sentences"]
+    assert [(s["words"], s["correct_heads"], s["correct_arcs"], s["differing"]) for s in answer] == [
+        (3, 1, 1, [2, 3]),
+        (3, 3, 3, []),
+    ]
+    assert [(s["conllu"], s["gold"]) for s in answer] == [(tree, gold), (gold, gold)]
+    drawn = client.post("/api/draw", json={"conllu": tree, "against": gold, "pictures": ["svg", "text", "tikz"]})
+    (pictures,) = drawn.json()["sentences"]
+    assert pictures["svg"].count('class="arc gold"') == 2
+    assert "≠ gold: dep of dog (2)" in pictures["text"] and "edge below" in pictures["tikz"]
+
+
+@pytest.mark.parametrize(
+    ("gold", "complaint", "line"),
+    [
+        (as_conllu([2, 0, 2]) * 2, "the input has 1 sentences, but the gold input 2", None),
+        (as_conllu([0, 1]), "sentence 1: the trees have different words: 3 words, but 2", 1),
+        (as_conllu([2, 0, 2]).replace("sees", "saw"), "sentence 1: the trees have different words: word 3", 1),
+        (as_conllu([2, 3, 2]), "gold: ", 1),
+        ("1\tthe\n\n", "gold: ", 1),
+    ],
+)
+def test_trees_over_other_words_cannot_be_compared(
+    client: TestClient, gold: str, complaint: str, line: int | None
+) -> None:
+    tree = as_conllu([2, 3, 0])
+    for route, key in (("/api/compare", "gold"), ("/api/draw", "against")):
+        response = client.post(route, json={"conllu": tree, key: gold})
+        assert response.status_code == 422
+        assert response.json()["error"].startswith(complaint), response.text
+        assert response.json()["line"] == line
+
+
 def test_steps_tell_how_the_tree_came_about(client: TestClient) -> None:
     answer = client.post("/api/steps", json={"tokens": [WORDS[:3], WORDS], "sentence": 2}).json()
     assert answer["words"] == WORDS

@@ -23,6 +23,7 @@ OPERATIONS = {
     "GET /api/models": 5,
     "POST /api/parse": 120,
     "POST /api/draw": 120,
+    "POST /api/compare": 120,
     "POST /api/steps": 120,
     "GET /health": 5,
     "GET /metrics": 5,

@@ -1,4 +1,4 @@
-"""The JSON interface under `/api`: parse sentences, draw trees, step through the transitions of a parse."""
+"""The JSON interface under `/api`: parse sentences, draw and compare trees, step through the transitions of a parse."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import Response
 
 from longarc import __version__
+from longarc.data.conllx import to_conllu
 from longarc.data.sentence import Sentence
 from longarc.data.word import Word
 from longarc.drawing.svg import Theme, svg_tree
@@ -20,11 +22,11 @@ from longarc.runtime.parser import Parser
 from longarc.runtime.steps import NodeArc, Step, model_steps, oracle_steps
 from longarc.server.limits import Limits
 from longarc.server.problem import DESCRIPTIONS, Problem
-from longarc.server.read_input import check_lengths, read_conllu, read_text, read_tokens
+from longarc.server.read_input import read_conllu, read_text, read_tokens
 from longarc.server.served_models import card_text, get_acknowledgements
 from longarc.server.service import Service
+from longarc.server.tree_pairs import TreePair, read_pairs, read_trees
 from longarc.server.work import Cancellation
-from longarc.trees.structure import require_acyclic
 
 Picture = Literal["svg", "text", "tikz"]
 COMPARED_SYSTEMS = {"nl-covington": "covington"}
@@ -74,10 +76,16 @@ class StepsRequest(InputRequest):
 
 class DrawRequest(RequestModel):
     conllu: str = Field(description="Trees in CoNLL-U; they are not parsed again.")
+    against: str | None = Field(None, description="Gold trees of the same sentences: show where they differ.")
     pictures: Pictures = Field(["svg"], min_length=1)
     theme: Theme = "auto"
     tags: bool = True
     features: bool = False
+
+
+class CompareRequest(RequestModel):
+    conllu: str = Field(description="Trees in CoNLL-U; they are not parsed again.")
+    gold: str = Field(description="The gold trees of the same sentences, in CoNLL-U.")
 
 
 class ResponseModel(BaseModel):
@@ -119,6 +127,21 @@ class ParseResponse(ResponseModel):
 
 class DrawResponse(ResponseModel):
     sentences: list[dict[Picture, str]]
+
+
+class ComparedTreeResponse(ResponseModel):
+    conllu: str
+    gold: str
+    words: int
+    correct_heads: int
+    correct_arcs: int
+    """Words with the correct head and relation."""
+    differing: list[int]
+    """The numbers of the words whose head or relation differs."""
+
+
+class CompareResponse(ResponseModel):
+    sentences: list[ComparedTreeResponse]
 
 
 class DerivationResponse(ResponseModel):
@@ -197,14 +220,28 @@ def make_router(service: Service) -> APIRouter:
     @router.post("/draw", summary="Draw trees")
     async def draw(request: DrawRequest) -> DrawResponse:
         def work(cancellation: Cancellation) -> list[dict[Picture, str]]:
-            sentences = read_conllu(request.conllu, cancellation, check=require_acyclic)
-            check_lengths(sentences, service.limits)
             return [
-                draw_pictures(s, request.pictures, service.limits, request.theme, request.tags, request.features)
-                for s in cancellation.watch(sentences)
+                draw_pictures(
+                    tree,
+                    request.pictures,
+                    service.limits,
+                    theme=request.theme,
+                    tags=request.tags,
+                    features=request.features,
+                    against=gold,
+                )
+                for tree, gold in cancellation.watch(_read_drawn(request, service.limits, cancellation))
             ]
 
         return DrawResponse(sentences=await service.run_in_thread(work))
+
+    @router.post("/compare", summary="Compare trees with gold trees over the same words")
+    async def compare(request: CompareRequest) -> CompareResponse:
+        def work(cancellation: Cancellation) -> list[ComparedTreeResponse]:
+            pairs = read_pairs(request.conllu, request.gold, service.limits, cancellation)
+            return [_describe_pair(pair) for pair in cancellation.watch(pairs)]
+
+        return CompareResponse(sentences=await service.run_in_thread(work))
 
     @router.post("/steps", summary="Step through the transitions that parse a sentence")
     async def steps(request: StepsRequest) -> StepsResponse:
@@ -249,11 +286,13 @@ def draw_pictures(
     sentence: Sentence,
     formats: Sequence[Picture],
     limits: Limits,
+    *,
     theme: Theme = "auto",
     tags: bool = True,
     features: bool = False,
+    against: Sentence | None = None,
 ) -> dict[Picture, str]:
-    """Draw a tree in each format; return nothing if it is too large to draw."""
+    """Draw a tree in each format, compared with a gold tree if there is one; return {} if it is too large to draw."""
     characters = sum(len(cell) for word in sentence.word_rows for cell in word)
     if len(sentence) > limits.drawn_words or characters > limits.drawn_characters:
         return {}
@@ -262,7 +301,29 @@ def draw_pictures(
         "text": text_tree,
         "tikz": tikz_tree,
     }
-    return {name: functions[name](sentence, tags=tags, features=features) for name in formats}
+    return {name: functions[name](sentence, tags=tags, features=features, against=against) for name in formats}
+
+
+def _read_drawn(
+    request: DrawRequest, limits: Limits, cancellation: Cancellation
+) -> Sequence[tuple[Sentence, Sentence | None]]:
+    """Return the trees to draw, each with its gold tree if the request has any."""
+    if request.against is None:
+        return [(tree, None) for tree in read_trees(request.conllu, limits, cancellation)]
+    pairs = read_pairs(request.conllu, request.against, limits, cancellation)
+    return [(pair.tree, pair.gold) for pair in pairs]
+
+
+def _describe_pair(pair: TreePair) -> ComparedTreeResponse:
+    words = len(pair.tree)
+    return ComparedTreeResponse(
+        conllu=to_conllu(pair.tree).to_conll(),
+        gold=to_conllu(pair.gold).to_conll(),
+        words=words,
+        correct_heads=words - int(pair.diff.heads.sum()),
+        correct_arcs=words - int(pair.diff.arcs.sum()),
+        differing=np.flatnonzero(pair.diff.arcs).tolist(),
+    )
 
 
 def _write_trees(

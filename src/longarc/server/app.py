@@ -16,7 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from longarc import __version__
-from longarc.drawing.svg import style_rules
+from longarc.drawing.svg import THEMES, style_rules
 from longarc.errors import LongarcError
 from longarc.server import api, udpipe
 from longarc.server.active_requests import ActiveRequests
@@ -131,7 +131,7 @@ def _page_files() -> dict[str, tuple[str, bytes]]:
     }
     files["/"] = files.pop("/index.html")
     # The page's security policy forbids inline styles, so it needs the style rules of the drawings as a file.
-    files["/drawing.css"] = (MEDIA_TYPES[".css"], style_rules("auto").encode())
+    files["/drawing.css"] = (MEDIA_TYPES[".css"], "".join(map(style_rules, THEMES)).encode())
     return files
 
 
