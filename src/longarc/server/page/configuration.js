@@ -1,24 +1,21 @@
 // Draws a configuration: the words, brackets for the lists that hold them, and the arcs so far above them.
 // Everything is drawn once; showing another step only changes classes and brackets.
 
-const SVG = "http://www.w3.org/2000/svg";
-const FORM_FONT = "15px system-ui, sans-serif";
-const LABEL_FONT = "11px system-ui, sans-serif";
+import { makeSvg as make } from "./dom.js";
+
+const FONT = getComputedStyle(document.body).fontFamily;
+const FORM_FONT = `15px ${FONT}`;
+const LABEL_FONT = `11px ${FONT}`;
+const NAME_FONT = `bold 14px ${FONT}`;
 const LEVEL = 22;
 const FIRST_LEVEL = 26;
 const GAP = 16;
 const PORT = 6;
-const SMALLEST = 0.7; // the smallest scale; narrower screens scroll
+const SMALLEST = 0.7; // the smallest scale of a picture that scrolls
+const SMALLEST_FIT = 0.6; // the smallest scale of a picture that fits
 const MARGIN = 14;
 const WORD_HEIGHT = 28;
 const LISTS = { "λ1": "left", "λ2": "passed", Stack: "left", Buffer: "buffer" };
-
-function make(tag, attributes = {}, text = "") {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text) element.textContent = text;
-  return element;
-}
 
 function measurer() {
   const context = document.createElement("canvas").getContext("2d");
@@ -86,6 +83,8 @@ export class Configuration {
     this.drawn = new Map(arcs.map((arc, index) => [arc, this.drawArc(arc, labels[index])]));
     this.words = this.forms.map((form, node) => this.drawWord(form, node));
     this.brackets = make("g");
+    this.names = []; // of the lists: the text, its width, and the edges of the brackets
+    this.measure = measure;
     this.element.append(...[...this.drawn.values()].map(({ line }) => line), ...this.words,
       ...[...this.drawn.values()].map(({ label }) => label), this.brackets);
   }
@@ -156,12 +155,13 @@ export class Configuration {
       const focus = ahead !== undefined && (node === ahead || node === behind) ? " focus" : "";
       word.setAttribute("class", `word ${home.get(node) ?? "gone"}${focus}`);
     });
+    this.names = [];
     this.brackets.replaceChildren(...Object.entries(lists).flatMap(([name, nodes]) => this.bracket(name, nodes)));
     this.element.setAttribute("aria-label", Object.entries(lists)
       .map(([name, nodes]) => `${name}: ${nodes.map((node) => this.forms[node]).join(" ") || "empty"}`).join("; "));
   }
 
-  /** Draws a bracket under each run of words in a list, and the list's name under the first. */
+  /** Draws a bracket under each run of words in a list, and the name of the list. */
   bracket(name, nodes) {
     const runs = [];
     for (const node of nodes) {
@@ -169,28 +169,66 @@ export class Configuration {
       else runs.push([node]);
     }
     const y = this.top + WORD_HEIGHT + 20;
-    return runs.flatMap((run, index) => {
+    const kind = LISTS[name] ?? "left";
+    const spans = runs.map((run) => {
       const edges = [run[0], run.at(-1)].flatMap((node) =>
         [this.centres[node] - this.widths[node] / 2, this.centres[node] + this.widths[node] / 2]);
-      const [left, right] = [Math.min(...edges), Math.max(...edges)];
-      const kind = LISTS[name] ?? "left";
-      const parts = [make("path", { class: `bracket ${kind}`, d: `M${left} ${y}v4H${right}v-4` })];
-      const position = { x: (left + right) / 2, y: y + 19, class: `list ${kind}` };
-      if (index === 0) parts.push(make("text", position, listName(name)));
-      return parts;
+      return { from: Math.min(...edges), to: Math.max(...edges) };
     });
+    if (!spans.length) return [];
+    const text = make("text", { y: y + 19, class: `list ${kind}` });
+    this.names.push({ name: listName(name), text, spans, half: this.measure(`‹ ${listName(name)}`, NAME_FONT) / 2 });
+    return [...spans.map(({ from, to }) => make("path", { class: `bracket ${kind}`, d: `M${from} ${y}v4H${to}v-4` })), text];
+  }
+
+  /** Moves the names of the lists into view: under the part of the list that is in view, or to the edge before it. */
+  placeNames(scrolled, width) {
+    const [start, end] = [scrolled / this.scale, Math.min((scrolled + width) / this.scale, this.width)];
+    const places = this.names.map(({ name, text, spans, half }) => {
+      const inView = spans.map(({ from, to }) => ({ from: Math.max(from, start), to: Math.min(to, end), all: to - from }));
+      const roomy = inView.find(({ from, to, all }) => to - from >= Math.min(all, 2 * half));
+      const { from, to } = roomy ?? inView.reduce((one, other) => (other.to - other.from > one.to - one.from ? other : one));
+      const isBefore = spans.at(-1).to <= start && spans[0].to <= start;
+      const isAfter = !isBefore && from >= to;
+      const x = Math.max(start + half, Math.min(end - half, isBefore ? start : isAfter ? end : (from + to) / 2));
+      return { x, half, text, content: isBefore ? `‹ ${name}` : isAfter ? `${name} ›` : name };
+    });
+    places.sort((one, other) => one.x - other.x);
+    for (let rank = 1; rank < places.length; rank += 1) {
+      const [one, other] = [places[rank - 1], places[rank]];
+      other.x = Math.max(other.x, one.x + one.half + other.half);
+    }
+    for (let rank = places.length - 1, edge = end; rank >= 0; rank -= 1) {
+      const place = places[rank];
+      place.x = Math.min(place.x, edge - place.half);
+      edge = place.x - place.half;
+      place.text.setAttribute("x", place.x);
+      place.text.textContent = place.content;
+    }
   }
 
   /** Scales the picture to a width, unless it would become unreadable. */
   fit(width) {
-    this.scale = Math.min(1, Math.max(SMALLEST, width / this.width));
+    const fit = width / this.width;
+    this.scale = fit >= SMALLEST_FIT ? Math.min(1, fit) : SMALLEST;
     this.element.setAttribute("width", this.width * this.scale);
     this.element.setAttribute("height", this.height * this.scale);
+    // Room at the end, so that the start of a word can be scrolled to the left edge even there.
+    const hidden = this.width * this.scale - width;
+    const room = hidden > 1 ? (this.starts().find((x) => x >= hidden) ?? hidden) - hidden : 0;
+    this.element.style.marginRight = hidden > 1 ? `${room}px` : "";
   }
 
-  /** Returns the horizontal position of a node, for scrolling. */
-  middleOf(node) {
-    return (this.centres[node] ?? 0) * this.scale;
+  /** Returns the left edges of the words, for scrolling. */
+  starts() {
+    const edges = this.centres.map((x, node) => (x - this.widths[node] / 2 - 12) * this.scale).sort((a, b) => a - b);
+    return [0, ...edges.slice(1)];
+  }
+
+  /** Returns how far to scroll to show a node, without cutting the word at the left edge. */
+  scrollTo(node, width) {
+    const left = (this.centres[node] ?? 0) * this.scale - 0.6 * width;
+    return this.starts().filter((x) => x <= Math.max(0, left)).at(-1);
   }
 }
 

@@ -1,25 +1,12 @@
 // The stepper: shows two derivations of one tree side by side, step by step or playing.
 
 import { Configuration, listName } from "./configuration.js";
+import { element, make, percent, scrollBehavior } from "./dom.js";
+import { Frame } from "./frame.js";
 
 const TICK = 900; // milliseconds per step while playing
-const element = (id) => document.getElementById(id);
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-function make(tag, className = "", text = "") {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text) node.textContent = text;
-  return node;
-}
-
-function percent(share) {
-  if (share === null) return "";
-  if (share > 0 && share < 0.001) return "< 0.1 %";
-  return `${(100 * share).toFixed(share > 0.9995 ? 0 : 1)} %`;
-}
-
-function title(system) {
+export function title(system) {
   return system === "nl-covington" ? "NL-Covington" : system.charAt(0).toUpperCase() + system.slice(1);
 }
 
@@ -69,14 +56,16 @@ class Panel {
       make("p", "by", this.byModel ? "the model’s choices" : "the oracle’s way to the same tree"));
     this.count = make("p", "count");
     head.append(this.count);
-    this.scroller = make("div", "scroller");
+    this.frame = new Frame();
+    this.scroller = this.frame.scroller;
+    this.scroller.addEventListener("scroll", () => this.placeNames(), { passive: true });
     this.scroller.tabIndex = 0;
     this.scroller.setAttribute("role", "group");
     this.scroller.setAttribute("aria-label", "Configuration");
     this.scroller.append(this.picture.element);
     this.taken = make("div", "taken");
     this.table = this.makeTable(goTo);
-    this.element.append(head, this.scroller, this.taken, this.table);
+    this.element.append(head, this.frame.element, this.taken, this.table);
   }
 
   makeTable(goTo) {
@@ -138,12 +127,18 @@ class Panel {
 
   /** Scrolls to the first word of the buffer and to the row of the table. */
   follow(node, line) {
-    const behavior = calm.matches ? "auto" : "smooth";
-    const width = this.scroller.clientWidth;
+    const behavior = scrollBehavior();
+    const { width } = this.frame;
     this.picture.fit(width);
-    this.scroller.scrollTo({ left: this.picture.middleOf(node) - 0.6 * width, behavior });
+    this.scroller.scrollTo({ left: this.picture.scrollTo(node, width), behavior });
+    this.placeNames();
+    this.frame.showEdges();
     const top = line.offsetTop - this.listing.clientHeight / 2;
     this.listing.scrollTo({ top, behavior });
+  }
+
+  placeNames() {
+    this.picture.placeNames(this.scroller.scrollLeft, this.frame.width);
   }
 
   showTaken(index, before) {
@@ -194,8 +189,9 @@ class Panel {
 }
 
 export class Stepper {
-  constructor(changed) {
-    this.changed = changed;
+  /** changed: is called after each step; closed: is called when the reader closes the stepper. */
+  constructor(changed, closed) {
+    Object.assign(this, { changed, closed });
     this.home = element("stepper");
     this.tick = 0;
     this.mode = "together";
@@ -239,10 +235,14 @@ export class Stepper {
   }
 
   close() {
+    this.hide();
+    this.changed();
+    this.closed();
+  }
+
+  hide() {
     this.play(false);
     this.home.hidden = true;
-    this.changed();
-    this.opener?.focus();
   }
 
   compare() {
