@@ -67,9 +67,8 @@ async function restore() {
   setChecks(wanted);
   if (models.some(({ name }) => name === wanted.model)) model.value = wanted.model;
   showModel();
+  drop();
   if (!wanted.text && !wanted.gold) {
-    running += 1;
-    showBusy(false);
     clear();
     return;
   }
@@ -117,6 +116,7 @@ function setView(name) {
 function changeView(name) {
   if (name === view) return;
   hideError();
+  drop();
   setView(name);
   if (latest[view]) {
     const { text, gold: goldText, name: fileName } = latest[view];
@@ -127,6 +127,12 @@ function changeView(name) {
     clear();
   }
   pushAddress();
+}
+
+/** Ignores the response to the request that is running. */
+function drop() {
+  running += 1;
+  showBusy(false);
 }
 
 function clear() {
@@ -373,7 +379,9 @@ async function showTree(sentence, holder) {
     walk.hidden = sentence.gold !== null;
     const tooLarge = `Trees of more than ${limits.drawn_words} words are not drawn.`;
     tree = new TreeView(sentence, pictures, { tooLarge, actions: [walk] });
+    const hadFocus = holder.querySelector(".step-through")?.matches(":focus");
     holder.replaceChildren(tree.element);
+    if (hadFocus) walk.focus();
     if (holder.isConnected) tree.start();
   } catch (failure) {
     showError(failure);

@@ -72,14 +72,15 @@ export class SentenceList {
   openAt(index, { focus = false, scroll = true, lowest = 0.3 } = {}) {
     const before = this.rows.get(index) ?? this.open;
     const place = before?.getBoundingClientRect().top;
+    const item = this.makeItem(index, "item open");
+    item.style.minHeight = `${this.height}px`; // until the tree is there, so that nothing jumps
+    item.append(this.fillOpen(this.sentences[index], () => { item.style.minHeight = ""; }));
     this.sizes.disconnect();
     this.open?.remove();
     this.rows.get(index)?.remove();
     this.rows.delete(index);
     this.index = index;
-    this.open = this.makeItem(index, "item open");
-    this.open.style.minHeight = `${this.height}px`; // until the tree is there, so that nothing jumps
-    this.open.append(this.fillOpen(this.sentences[index], () => { this.open.style.minHeight = ""; }));
+    this.open = item;
     this.place(this.open, index);
     this.home.append(this.open);
     this.sizes.observe(this.open);

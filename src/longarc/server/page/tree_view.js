@@ -222,7 +222,11 @@ export class TreeView {
     const moves = {
       [back]: () => this.focus(node - 1), [on]: () => this.focus(node + 1),
       [up]: () => this.focus(sentence.word(node).head), [down]: () => this.focus(sentence.dependents(node)[0]),
-      Home: () => this.focus(1), End: () => this.focus(sentence.length), Escape: () => event.target.blur(),
+      Home: () => this.focus(1), End: () => this.focus(sentence.length),
+      Escape: () => {
+        event.target.blur();
+        this.light(null);
+      },
     };
     if (!drawnDown) {
       moves["+"] = moves["="] = () => this.setZoom(this.scale * ZOOM);
