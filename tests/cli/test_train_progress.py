@@ -23,6 +23,8 @@ SUMMARY = TrainingSummary(
     parameters=9_123_456,
     epochs=10,
     threads=1,
+    processes=2,
+    device="cpu",
 )
 
 
@@ -64,7 +66,7 @@ def test_a_training_begins_with_what_it_has() -> None:
         "development data: 2,001 sentences, 25,152 words",
         "labels: 17 UPOS, 50 XPOS, 1,320 FEATS, 2,409 LEMMA, 49 relations",
         "network: nl-covington, 9,123,456 parameters",
-        "10 epochs, 1 thread",
+        "10 epochs on cpu, 2 processes of 1 thread",
     ]
 
 

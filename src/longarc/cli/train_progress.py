@@ -124,12 +124,13 @@ def summary_lines(summary: TrainingSummary) -> list[str]:
     sizes = [f"training data: {summary.sentences:,} sentences, {summary.words:,} words"]
     if summary.dev_sentences:
         sizes.append(f"development data: {summary.dev_sentences:,} sentences, {summary.dev_words:,} words")
+    processes = f"{summary.processes} processes of " if summary.processes > 1 else ""
     labels = [f"{count:,} {name if name == 'relations' else name.upper()}" for name, count in summary.labels.items()]
     return [
         *sizes,
         *wrap(f"labels: {', '.join(labels)}", 80),
         f"network: {summary.system}, {summary.parameters:,} parameters",
-        f"{_count(summary.epochs, 'epoch')}, {_count(summary.threads, 'thread')}",
+        f"{_count(summary.epochs, 'epoch')} on {summary.device}, {processes}{_count(summary.threads, 'thread')}",
     ]
 
 

@@ -151,6 +151,7 @@ def train_model(
     processes of a group call this with the same data; only the first one uses the folder and has the final model.
     device: by default the fastest.
     """
+    device = device or choose_device()
     with group.failing_together():
         model, data = prepare(configuration, splits.train, splits.dev, vectors)
     group.require_equal(data.fingerprint)
@@ -158,11 +159,11 @@ def train_model(
     with group.failing_together():
         if group.is_first:
             if not is_finished(out):
-                reporter.training_begins(summarize_training(model, data))
+                reporter.training_begins(summarize_training(model, data, group.size, device))
             tokenizer = _tokenizer(model, data.fingerprint, splits.train, out, reporter, resume)
             model = replace(model, tokenizer=tokenizer)
             has_saved_state = resume and (is_finished(out) or _has_checkpoint(out))
-    trainer = Trainer(model, data, out, reporter, group, device or choose_device())
+    trainer = Trainer(model, data, out, reporter, group, device)
     if group.from_first(has_saved_state):
         trainer.resume()
         for entry in trainer.position.history:

@@ -25,9 +25,14 @@ class TrainingSummary:
     """Trained ones; pretrained vectors that stay as they are do not count"""
     epochs: int
     threads: int
+    """Of each process"""
+    processes: int
+    device: str
 
 
-def summarize_training(model: TrainedModel, data: TrainingData) -> TrainingSummary:
+def summarize_training(
+    model: TrainedModel, data: TrainingData, processes: int, device: torch.device
+) -> TrainingSummary:
     """Count what a training has."""
     labels = {name: len(column.labels) for name, column in model.description.columns.items()}
     return TrainingSummary(
@@ -40,4 +45,6 @@ def summarize_training(model: TrainedModel, data: TrainingData) -> TrainingSumma
         parameters=sum(values.numel() for values in model.network.parameters() if values.requires_grad),
         epochs=data.epochs,
         threads=torch.get_num_threads(),
+        processes=processes,
+        device=str(device),
     )
