@@ -26,6 +26,7 @@ LAYERS = (
     "experiment",
     "server",
     "cli",
+    "__main__",
 )
 
 CONVENIENCES = ("data/sentence.py", "data/document.py", "data/word.py")

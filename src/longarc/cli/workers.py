@@ -106,6 +106,7 @@ def _start_workers(count: int) -> Iterator[ProcessGroup]:
             for process in processes.values():
                 process.wait()
         except LostProcessError as error:
+            time.sleep(0.2)  # connections are closed a moment before the process has ended
             raise LongarcError(_ended(processes) or error.message, error.hint) from None
         finally:
             # They own no files and no locks.

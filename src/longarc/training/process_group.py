@@ -51,6 +51,7 @@ class ProcessGroup:
         self.local_rank = local_rank
         self.local_size = local_size
         self._patient: dist.ProcessGroup | None = None
+        self._step: dist.ProcessGroup | None = None
 
     @property
     def is_first(self) -> bool:
