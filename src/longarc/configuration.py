@@ -14,6 +14,7 @@ from msgspec import Meta
 from longarc.data.columns import COLUMNS
 from longarc.data.schema import convert, parse_toml
 from longarc.errors import LongarcError
+from longarc.runtime.description import MAX_CROSSING_COST
 from longarc.runtime.featurizers import FEATURIZERS
 from longarc.transitions import get_system
 from longarc.trees.pseudo_projective import Scheme
@@ -34,6 +35,9 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """How projective systems encode non-projective trees."""
     single_root: Literal["auto", "yes", "no"] = "auto"
     """Whether exactly one word depends on the root; auto follows the training trees."""
+    crossing_cost: Literal["auto"] | Annotated[float, Meta(ge=0, le=MAX_CROSSING_COST)] = 0.0
+    """What the search of Covington systems and pointer subtracts from the score of an arc for each arc that it crosses;
+    auto chooses the value with the best LAS on the development data when the model is packaged."""
 
     encoder: str = "words"
     """How words become vectors; see model.encoders."""

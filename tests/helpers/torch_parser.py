@@ -28,8 +28,8 @@ def parse_with_torch(model: TrainedModel, sentence: Sentence) -> tuple[list[int]
     scorer = model.network.scorer
     factored = isinstance(scorer, FactoredScorer)
     arcs = scores.arcs[:, :, 0] if factored else (scores.arcs + by_head.unsqueeze(-1)).max(dim=2).values
-    others = [None if part is None else part.numpy() for part in (scores.reduce, scores.no_arc)]
-    table = ScoreTable(arcs.numpy(), scores.shift.numpy(), *others)
+    reduce, no_arc = (None if part is None else part.numpy() for part in (scores.reduce, scores.no_arc))
+    table = ScoreTable(arcs.numpy(), scores.shift.numpy(), reduce, no_arc, description.crossing_cost)
     lengths = lengths_in_nodes([sentence.forms]) - 1
     heads = parse_greedily(system, lengths, table, single_root=description.single_root).heads[0]
     relations = [""]

@@ -12,8 +12,10 @@ import torch
 
 from longarc import read_all
 from longarc.data.columns import COLUMNS
+from longarc.evaluation.breakdown import Row
 from longarc.runtime.model_file import MAIN, read_model_file
 from longarc.runtime.parser import Parser
+from longarc.training import packaging
 from longarc.training.packaging import Origin, lstm_moments, make_int8, write_models
 from longarc.training.prepare import prepare
 from longarc.training.trained_model import TrainedModel
@@ -106,6 +108,34 @@ def test_training_ends_with_models_that_know_what_they_are(toy_models: Path) -> 
     result = invoke(["info", str(toy_models / "toy" / "toy.longarc")])
     assert "CC0" in result.output
     assert json.loads(invoke(["info", "--json", str(toy_models / "toy" / "toy.longarc")]).output)
+
+
+def test_the_crossing_cost_with_the_best_las_on_dev_is_packaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 25))
+    model = small("nl-covington", sentences, crossing_cost="auto")
+    assert model.description.crossing_cost == 0
+    arcs = {0.0: (70.0, 40), 0.5: (80.0, 60), 1.0: (79.98, 12), 2.0: (79.5, 10)}  # LAS, non-projective arcs
+    monkeypatch.setattr(packaging, "CROSSING_COSTS", tuple(arcs))
+    monkeypatch.setattr(packaging, "parse_words", lambda parser, _: parser.description.crossing_cost)
+    monkeypatch.setattr(packaging, "score_parsed", lambda *arguments: {"las": arcs[arguments[2]][0]})
+    monkeypatch.setattr(packaging, "score_nonprojective", lambda _, cost: Row("", 10, 0, 0, arcs[cost][1], 0, 0))
+    ((path, _),) = write_models(model, tmp_path, sentences, {}, Origin(), quantize=False)
+    file = read_model_file(path)
+    assert file.description.crossing_cost == file.card["crossing_cost"] == 1.0
+
+
+def test_the_card_scores_non_projective_arcs(tmp_path: Path) -> None:
+    columns = "NOUN\t_\t_\t{}\tdep\t_\t_"
+    rows = [f"{word}\tw{word}\t_\t{columns.format(head)}" for word, head in enumerate([3, 4, 0, 3], 1)]
+    path = tmp_path / "crossing.conllu"
+    path.write_text("\n".join(rows) + "\n\n")
+    sentences = read_all(path) * 8
+    model = small("nl-covington", sentences, epochs=1, crossing_cost=2)
+    ((path, file),) = write_models(model, tmp_path, sentences, {}, Origin(), quantize=False)
+    assert read_model_file(path).description.crossing_cost == 2
+    assert {"dev_nonprojective_precision", "dev_nonprojective_recall"} <= file.card["scores"].keys()
 
 
 def test_an_int8_model_can_know_fewer_words(toy_models: Path) -> None:

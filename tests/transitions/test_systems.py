@@ -223,7 +223,7 @@ def test_every_transition_takes_the_score_of_its_words(name: str, single_root: b
 def test_no_two_scores_share_a_position(name: str, nodes: int) -> None:
     system = SYSTEMS[name]
     table = system.positions(system.initial(np.array([nodes - 1])))
-    positions = np.concatenate([part.ravel() for part in vars(table).values() if part is not None])
+    positions = np.concatenate([part.ravel() for part in table.arrays.values()])
     assert sorted(positions.tolist()) == list(range(system.row_width(nodes)))
 
 

@@ -167,7 +167,8 @@ class PackagingProgress:
     def report(self, path: Path, model: ModelFile) -> None:
         scores = "  ".join(f"{name} {score:.2f}" for name, score in model.card["scores"].items())
         size = f"{path.stat().st_size / 1e6:.1f} MB"
-        _echo(f"{path}  {size}  {model.card['precision']}  {scores}", self._line)
+        cost = f"  crossing cost {model.card['crossing_cost']:g}" if "crossing_cost" in model.card else ""
+        _echo(f"{path}  {size}  {model.card['precision']}  {scores}{cost}", self._line)
 
 
 def _echo(text: str, bar: Progress) -> None:

@@ -24,8 +24,8 @@ class Parses:
 
 def finite_scores(table: ScoreTable) -> ScoreTable:
     """Replace NaN by the lowest number and infinities by the largest ones, so that all scores can be compared."""
-    arrays = {name: array for name, array in vars(table).items() if array is not None}
-    return replace(table, **{name: _finite(array) for name, array in arrays.items()})
+    finite: dict[str, Any] = {name: _finite(array) for name, array in table.arrays.items()}
+    return replace(table, **finite)
 
 
 def _finite(scores: NDArray[Any]) -> NDArray[Any]:

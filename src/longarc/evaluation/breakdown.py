@@ -26,6 +26,7 @@ LENGTHS = (1, 2, 3, 7, 13, 21)
 SENTENCE_LENGTHS = (1, 11, 21, 31, 41)
 DEPTHS = (1, 2, 3, 4, 5, 6, 7)
 TIMES_SEEN = (0, 1, 2, 3, 10, 100)
+NON_PROJECTIVE = "non-projective"
 
 TABLES: dict[str, str] = {
     "relation": "relation",
@@ -94,7 +95,7 @@ def break_down(
     gold, system = judgement.gold, judgement.system
     of_gold, of_system = gold.sentence, judgement.alignment.system_sentence
     length_bins = [_bins(lengths, SENTENCE_LENGTHS) for lengths in (gold.lengths[of_gold], gold.lengths[of_system])]
-    projectivity = ["projective", "non-projective"]
+    projectivity = ["projective", NON_PROJECTIVE]
     tables = {
         "relation": _by_name(judgement, judgement.gold_relations, judgement.system_relations),
         "arc_length": _rows(judgement, _length_names(), _arc_lengths(gold), _arc_lengths(system)),
@@ -107,6 +108,12 @@ def break_down(
         seen = [_times_seen(corpus, training_forms) for corpus in (gold, system)]
         tables["seen"] = _rows(judgement, _bin_names(TIMES_SEEN), *seen)
     return Breakdown(tables, _relation_confusions(judgement, confusions), _head_confusions(judgement, confusions))
+
+
+def nonprojective_row(breakdown: Breakdown) -> Row:
+    """Return the row of the non-projective arcs, with zeros if there are none."""
+    rows = {row.name: row for row in breakdown.tables["projectivity"]}
+    return rows.get(NON_PROJECTIVE) or Row(NON_PROJECTIVE, 0, 0, 0, 0, 0, 0)
 
 
 def _rows(judgement: Judgement, names: Sequence[str], gold: Ints, system: Ints) -> list[Row]:

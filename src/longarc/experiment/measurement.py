@@ -10,7 +10,7 @@ from typing import Any
 
 from longarc.data.conll import read_all, write
 from longarc.data.sentence import Sentence
-from longarc.evaluation.breakdown import Row, break_down
+from longarc.evaluation.breakdown import Row, break_down, nonprojective_row
 from longarc.evaluation.conventions import Conventions
 from longarc.evaluation.corpus import Corpus
 from longarc.evaluation.measures import CORRECT, GOLD, MEASURES, count, judge, meaningful_measures, total
@@ -40,7 +40,7 @@ def measure(parser: Parser, treebank: ExperimentTreebank, test: Sequence[Sentenc
     judgement = judge(gold, Corpus(str(target), parsed), conventions)
     counts = count(judgement)
     scores = total(counts)
-    tables = break_down(judgement, confusions=0).tables
+    breakdown = break_down(judgement, confusions=0)
     uas, las = (list(MEASURES).index(name) for name in ("uas", "las"))
     names = [
         name
@@ -58,8 +58,8 @@ def measure(parser: Parser, treebank: ExperimentTreebank, test: Sequence[Sentenc
             "transitions_per_sentence": transitions_per_sentence(test),
             "words_per_second": round(len(gold) / seconds),
         },
-        "arc_length": [_row(row) for row in tables["arc_length"]],
-        "nonprojective": _nonprojective(tables["projectivity"]),
+        "arc_length": [_row(row) for row in breakdown.tables["arc_length"]],
+        "nonprojective": _row(nonprojective_row(breakdown)),
         "sentence_counts": {
             "words": counts[:, las, GOLD].tolist(),
             "uas": counts[:, uas, CORRECT].tolist(),
@@ -75,11 +75,6 @@ def measure(parser: Parser, treebank: ExperimentTreebank, test: Sequence[Sentenc
 def _row(row: Row) -> dict[str, Any]:
     shares = {key: round(value, 4) if isinstance(value, float) else value for key, value in row.as_dict().items()}
     return {**asdict(row), **shares}
-
-
-def _nonprojective(rows: Sequence[Row]) -> dict[str, Any]:
-    name = "non-projective"
-    return _row(next((row for row in rows if row.name == name), Row(name, 0, 0, 0, 0, 0, 0)))
 
 
 def transitions_per_sentence(sentences: Sequence[Sentence]) -> dict[str, float]:

@@ -29,6 +29,7 @@ MAX_TEXT = 1000
 """Characters of a label, or of a word of a multiword token."""
 MAX_MULTIWORD = 100
 """Words of a multiword token."""
+MAX_CROSSING_COST = 1000.0
 LOOKUPS = {
     *(("encoder", key) for key in ("words", "characters", "pieces")),
     ("tokenizer", "characters"),
@@ -106,6 +107,8 @@ class Description:
     columns: dict[str, Column]
     """The predicted columns by name"""
     relations: Labels
+    crossing_cost: float = 0.0
+    """What the search subtracts from the score of an arc for each arc that it crosses"""
     tokenizer: TokenizerDescription | None = None
     """None if the model has no tokenizer of its own"""
 
@@ -125,6 +128,7 @@ class Description:
                 features=_features(data.get("encoder")),
                 columns=_columns(data.get("columns")),
                 relations=_relations(data.get("relations")),
+                crossing_cost=_crossing_cost(data),
                 tokenizer=TokenizerDescription.from_json(data["tokenizer"]) if "tokenizer" in data else None,
             )
         except ValueError as error:
@@ -140,6 +144,7 @@ class Description:
             "encoder": {"kind": self.features.kind, **self.features.as_json()},
             "columns": {name: column.as_json() for name, column in self.columns.items()},
             "relations": self.relations.names,
+            "crossing_cost": self.crossing_cost,
             **({} if self.tokenizer is None else {"tokenizer": self.tokenizer.as_json()}),
         }
 
@@ -177,6 +182,13 @@ def _single_root(data: Mapping[str, Any]) -> bool:
     if not isinstance(value, bool):
         raise ValueError("single_root")
     return value
+
+
+def _crossing_cost(data: Mapping[str, Any]) -> float:
+    value = data.get("crossing_cost", 0.0)  # models of earlier versions have none
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_CROSSING_COST:
+        raise ValueError("crossing_cost")
+    return float(value)
 
 
 def _features(data: Any) -> Featurizer:

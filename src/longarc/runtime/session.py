@@ -90,7 +90,13 @@ class Session:
                 for name, part in self._run_group([sentences[row] for row in rows.tolist()], with_totals).items():
                     index: Any = (rows, slice(part.shape[1]), *(slice(size) for size in part.shape[2:]))
                     arrays[name][index] = part
-        scores = ScoreTable(arrays["arcs"], arrays["shift"], arrays.get("reduce"), arrays.get("no_arc"))
+        scores = ScoreTable(
+            arrays["arcs"],
+            arrays["shift"],
+            arrays.get("reduce"),
+            arrays.get("no_arc"),
+            self._description.crossing_cost,
+        )
         total_scores = replace(scores, arcs=arrays[TOTALS]) if with_totals else scores
         return BatchScores(
             scores,
@@ -160,7 +166,8 @@ class Session:
         last_word, last_character = self._description.features.probe()
         result = self.run([["", last_word], [last_character]], totals=True)
         self.relations(result, np.array([[NO_HEAD, 2, 0], [NO_HEAD, 0, NO_HEAD]]))
+        assert result.totals is not None
         for table in (result.scores, result.totals):
-            if not all(array is None or np.isfinite(array).all() for array in vars(table).values()):
+            if not all(np.isfinite(array).all() for array in table.arrays.values()):
                 message = f"{self._name}: the graph gives scores that are not numbers"
                 raise LongarcError(message, "Its weights are damaged.")

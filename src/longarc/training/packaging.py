@@ -22,8 +22,9 @@ from longarc.model.quantize import Moments, quantize, with_lstm_inputs, with_nar
 from longarc.runtime.graph import open_graph
 from longarc.runtime.model_file import MAIN, RELATIONS, ModelFile, write_model_file
 from longarc.runtime.parser import Parser
-from longarc.training.scoring import score_model, score_words
+from longarc.training.scoring import parse_words, score_model, score_nonprojective, score_parsed, score_words
 from longarc.training.trained_model import TrainedModel
+from longarc.transitions import get_system
 
 SAMPLE_SENTENCES = 600
 """Sentences from which the moments of LSTM inputs are estimated."""
@@ -31,6 +32,10 @@ LSTM_SHARES = (0.25, 0.4, 0.6)
 """Shares of an LSTM's inputs that are tried for a faster 8-bit model."""
 MAX_LOSS = 0.2
 """How many points each score on the development data may lose when a model is made faster."""
+CROSSING_COSTS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 8.0)
+"""The costs that are tried on the development data."""
+EQUAL_LAS = 0.03
+"""Costs whose LAS on the development data differs by at most this much count as equally good."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,8 @@ def write_models(
     announce("scoring the model")
     model = trained.to_model_file(model_card(path.stem, trained.configuration, scores, origin))
     model = choose_variants(model, dev)
+    if trained.configuration.crossing_cost == "auto":
+        model = choose_crossing_cost(model, dev, announce)
     dev_scores = score_model(model, dev)
     model.card["scores"] |= _for_card(dev_scores, "dev")
     yield _write(path, model)
@@ -107,6 +114,30 @@ def choose_variants(model: ModelFile, dev: Sequence[Sentence]) -> ModelFile:
             accuracies = [score_words(Parser(candidate), dev)[name] for candidate in candidates]
             model = candidates[accuracies.index(max(accuracies))]
     return model
+
+
+def choose_crossing_cost(
+    model: ModelFile, dev: Sequence[Sentence], announce: Callable[[str], None] = lambda _: None
+) -> ModelFile:
+    """Return the model with the crossing cost that has the best LAS on dev, if its system has such a cost.
+
+    Of costs with nearly the same LAS, the one is chosen with which the trees have about as many non-projective arcs as
+    the gold trees.
+    """
+    if not dev or not get_system(model.description.system).has_crossing_cost:
+        return model
+    candidates, scores, excess = [], [], []
+    for cost in CROSSING_COSTS:
+        announce(f"choosing the cost of crossing arcs: {cost:g}")
+        candidate = replace(model, description=replace(model.description, crossing_cost=cost))
+        parser = Parser(candidate)
+        parsed = parse_words(parser, dev)
+        nonprojective = score_nonprojective(dev, parsed)
+        candidates.append(replace(candidate, card={**model.card, "crossing_cost": cost}))
+        scores.append(score_parsed(parser, dev, parsed)["las"])
+        excess.append(abs(nonprojective.system - nonprojective.gold))
+    good = [index for index, las in enumerate(scores) if las >= max(scores) - EQUAL_LAS]
+    return candidates[min(good, key=lambda index: excess[index])]
 
 
 def add_test_scores(path: Path, model: ModelFile, test: Sequence[Sentence]) -> None:

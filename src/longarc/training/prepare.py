@@ -60,6 +60,7 @@ def prepare(
         features=features,
         columns=learn_columns(configuration, train),
         relations=learn_relations(trees),
+        crossing_cost=0.0 if configuration.crossing_cost == "auto" else configuration.crossing_cost,
     )
     Description.from_json(description.as_json(), "the training data")  # what a model file could not contain
     torch.manual_seed(configuration.seed)

@@ -5,19 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longarc.data.sentence import Sentence
+from longarc.evaluation.breakdown import Row, break_down, nonprojective_row
 from longarc.evaluation.conventions import Conventions
-from longarc.evaluation.measures import score_sentences
+from longarc.evaluation.corpus import Corpus
+from longarc.evaluation.measures import judge, score_sentences
 from longarc.runtime.model_file import ModelFile
+from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
 from longarc.training.train_tokenizer import has_text, labelled_text
+
+EVERYTHING = Conventions("count", "whole")
+"""Every word counts, and every subtype."""
 
 
 def score_words(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
     """Return UAS, LAS and the accuracy of each predicted column on gold words; every word and subtype counts."""
-    parsed = list(parser.stream([sentence.copy() for sentence in gold]))
-    scores = score_sentences(gold, parsed, Conventions("count", "whole"))
+    return score_parsed(parser, gold, parse_words(parser, gold))
+
+
+def parse_words(parser: Parser, gold: Sequence[Sentence]) -> list[ParsedSentence]:
+    """Parse copies of gold sentences."""
+    return list(parser.stream([sentence.copy() for sentence in gold]))
+
+
+def score_parsed(parser: Parser, gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> dict[str, float]:
+    """Return the scores of `score_words` for sentences that are parsed already."""
+    scores = score_sentences(gold, parsed, EVERYTHING)
     measures = {"uas": "uas", "las": "las", **{name: column.measure for name, column in parser.columns.items()}}
     return {name: scores[measure].f1 for name, measure in measures.items()}
+
+
+def score_nonprojective(gold: Sequence[Sentence], parsed: Sequence[Sentence]) -> Row:
+    """Return the counts of non-projective arcs in gold and parsed trees, and of the right ones among them."""
+    judgement = judge(Corpus("gold", gold), Corpus("parsed", parsed), EVERYTHING)
+    return nonprojective_row(break_down(judgement, confusions=0))
 
 
 def score_text(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
@@ -32,7 +53,12 @@ def score_model(model: ModelFile, gold: Sequence[Sentence]) -> dict[str, float]:
     if not gold:
         return {}
     parser = Parser(model)
-    scores = score_words(parser, gold)
+    parsed = parse_words(parser, gold)
+    scores = score_parsed(parser, gold, parsed)
+    nonprojective = score_nonprojective(gold, parsed)
+    if nonprojective.gold:
+        shares = nonprojective.as_dict()
+        scores |= {f"nonprojective_{name}": shares[f"las_{name}"] for name in ("precision", "recall")}
     if model.description.tokenizer is not None and has_text(gold):
         scores |= score_text(parser, gold)
     return scores

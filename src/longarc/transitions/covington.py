@@ -14,7 +14,6 @@ from longarc.transitions.covington_state import (
     CovingtonState,
     legal_arcs,
     next_gold_partner,
-    shift,
 )
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable
 
@@ -37,7 +36,7 @@ class Covington(CovingtonFamily):
     def gather(self, state: CovingtonState, table: ScoreTable) -> NDArray[Any]:
         assert table.no_arc is not None
         row, i, j = state.sentence, np.maximum(state.left, 0), state.focus
-        return np.stack(
+        values = np.stack(
             [
                 table.shift[row, j],
                 table.no_arc[row, i, j],
@@ -46,9 +45,13 @@ class Covington(CovingtonFamily):
             ],
             axis=1,
         )
+        if table.crossing_cost:
+            cost = table.crossing_cost * state.crossings[state.rows, i]
+            values[:, LEFT_ARC:] -= cost.astype(values.dtype)[:, None]
+        return values
 
     def apply(self, state: CovingtonState, choice: Ints) -> ArcChanges:
-        shift(state, np.flatnonzero(choice == SHIFT))
+        state.shift(np.flatnonzero(choice == SHIFT))
         rows = np.flatnonzero(choice >= LEFT_ARC)
         i, j = state.left[rows], state.front[rows]
         is_left = choice[rows] == LEFT_ARC

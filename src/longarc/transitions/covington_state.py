@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.sentence import NO_HEAD
+from longarc.transitions.crossing import crossed_arcs
 from longarc.transitions.forest import ForestState
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, TransitionSystem
 
@@ -24,6 +25,48 @@ class CovingtonState(ForestState):
         """The first word of λ1: the root, or word 1 where the root is left out as in the paper's figures."""
         self.left: Ints = np.zeros(len(self.lengths), dtype=np.int64)
         """[batch] last word of λ1, i in the paper; `first` − 1 when λ1 is empty"""
+        self._crossings: Ints | None = None
+        """[batch, N] what `crossings` returns when j becomes the first word of the buffer, from the first call on"""
+        self._attached: Ints = np.zeros(len(self.lengths), dtype=np.int64)
+        """[batch] words that became dependents of j since then"""
+
+    @property
+    def crossings(self) -> Ints:
+        """[batch, N] How many crossings the arc between each word x of λ1 and j brings about: one for each arc that it
+        crosses, and one for each headless word inside it, which only a crossing arc can attach later."""
+        if self._crossings is None:
+            headless = self.headless.cumsum(axis=1)
+            inside = headless[self.rows, self.focus - 1][:, None] - headless
+            before_focus = self.nodes < self.front[:, None]
+            self._crossings = np.where(before_focus, crossed_arcs(self.heads, self.front) + inside, 0)
+            self._attached = np.zeros_like(self._attached)
+        return self._crossings - self._attached[:, None]  # all of them are inside, because x is further left
+
+    def add_arcs(self, rows: Ints, heads: Ints, dependents: Ints) -> ArcChanges:
+        if self._crossings is not None:
+            self._attached[rows] += dependents < heads
+        return super().add_arcs(rows, heads, dependents)
+
+    def shift(self, rows: Ints) -> None:
+        """Make λ1 · λ2 | j the new λ1 in each of the sentences `rows`."""
+        focus = self.front[rows]
+        if self._crossings is not None and len(rows):
+            self._crossings[rows] += self._new_crossings(rows, focus)
+            self._attached[rows] = 0
+        self.left[rows] = focus
+        self.front[rows] = focus + 1
+
+    def _new_crossings(self, rows: Ints, focus: Ints) -> Ints:
+        """[rows, N] How `_crossings` changes in the sentences `rows` when the word after j becomes the new j."""
+        own_head = self.heads[rows, focus]
+        dependents = self.heads[rows] == focus[:, None]
+        up_to = dependents.cumsum(axis=1)
+        # An arc between x and the new j crosses the arcs between words to the left of x and j. The dependents of j to
+        # the right of x are no longer headless; j itself may be.
+        changes = 2 * up_to - dependents - up_to[:, -1:]
+        changes += self.nodes > own_head[:, None]  # NO_HEAD is lower than all nodes
+        changes *= self.nodes < focus[:, None]
+        return np.asarray(changes)
 
     def lists(self, row: int) -> dict[str, list[int]]:
         return {
@@ -37,6 +80,7 @@ class CovingtonFamily(TransitionSystem[CovingtonState]):
     """The states, constraints and oracles that Covington and NL-Covington share."""
 
     projective = False
+    has_crossing_cost = True
 
     def initial(
         self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True, with_root: bool = True
@@ -56,7 +100,11 @@ class CovingtonFamily(TransitionSystem[CovingtonState]):
             heads, tree, arcs = state.heads[row], state.tree[row], scores.arcs[state.sentence[row]]
             headless = [int(word) for word in np.flatnonzero(heads[1 : length + 1] == NO_HEAD) + 1]
             if not (heads[1 : length + 1] == 0).any():
-                best = headless.pop(int(np.argmax(arcs[0, headless])))
+                values = arcs[0, headless]
+                if scores.crossing_cost:
+                    crossed = crossed_arcs(np.tile(heads, (len(headless), 1)), np.array(headless))
+                    values = values - scores.crossing_cost * crossed[:, 0]
+                best = headless.pop(int(np.argmax(values)))
                 heads[best] = 0
                 tree[tree == best] = 0
                 changes.append((int(row), 0, best))
@@ -64,7 +112,11 @@ class CovingtonFamily(TransitionSystem[CovingtonState]):
             for word in headless:
                 candidates = np.flatnonzero(tree[: length + 1] != word)
                 candidates = candidates[candidates >= first]
-                head = int(candidates[np.argmax(arcs[candidates, word])])
+                values = arcs[candidates, word]
+                if scores.crossing_cost:
+                    crossed = crossed_arcs(heads[None], np.array([word]))
+                    values = values - scores.crossing_cost * crossed[0, candidates]
+                head = int(candidates[np.argmax(values)])
                 heads[word] = head
                 tree[tree == word] = tree[head]
                 changes.append((int(row), head, word))
@@ -84,12 +136,6 @@ def legal_arcs(state: CovingtonState, x: Ints, headless_x: Mask, tree_of_x: Ints
     right = (x <= last) & (tree_of_x != focus[:, None])
     right &= x >= np.maximum(state.root_taken, state.first)[:, None]
     return left, right
-
-
-def shift(state: CovingtonState, rows: Ints) -> None:
-    """Make λ1 · λ2 | j the new λ1."""
-    state.left[rows] = state.front[rows]
-    state.front[rows] += 1
 
 
 def next_gold_partner(state: CovingtonState, gold: Ints) -> Ints:

@@ -18,6 +18,7 @@ class Mst(Pointer):
     """Choices: x attaches the first word of the buffer to node x, even if that closes a cycle."""
 
     name = "mst"
+    has_crossing_cost = False
 
     def legal(self, state: PointerState) -> Mask:
         last = np.where(state.buffer_left, state.lengths, -1)[:, None]

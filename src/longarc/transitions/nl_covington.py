@@ -16,7 +16,6 @@ from longarc.transitions.covington_state import (
     CovingtonState,
     legal_arcs,
     next_gold_partner,
-    shift,
 )
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable
 
@@ -35,11 +34,16 @@ class NLCovington(CovingtonFamily):
     def gather(self, state: CovingtonState, table: ScoreTable) -> NDArray[Any]:
         sentence, focus = state.sentence, state.focus
         shifts = table.shift[sentence, focus][:, None]
-        return np.concatenate([shifts, table.arcs[sentence, focus], table.arcs[sentence, :, focus]], axis=1)
+        left, right = table.arcs[sentence, focus], table.arcs[sentence, :, focus]
+        if table.crossing_cost:
+            cost = (table.crossing_cost * state.crossings).astype(left.dtype)
+            left -= cost
+            right -= cost
+        return np.concatenate([shifts, left, right], axis=1)
 
     def apply(self, state: CovingtonState, choice: Ints) -> ArcChanges:
         n = len(state.nodes)
-        shift(state, np.flatnonzero(choice == SHIFT))
+        state.shift(np.flatnonzero(choice == SHIFT))
         rows = np.flatnonzero(choice > SHIFT)
         partner = (choice[rows] - 1) % n
         is_left = choice[rows] <= n

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from longarc.transitions.crossing import crossed_arcs
 from longarc.transitions.forest import ForestState
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, TransitionSystem
 
@@ -28,6 +29,7 @@ class Pointer(TransitionSystem[PointerState]):
 
     name = "pointer"
     projective = False
+    has_crossing_cost = True
 
     def initial(self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True) -> PointerState:
         return PointerState(lengths, single_root)
@@ -39,7 +41,10 @@ class Pointer(TransitionSystem[PointerState]):
         return np.asarray(legal)
 
     def gather(self, state: PointerState, table: ScoreTable) -> NDArray[Any]:
-        return np.asarray(table.arcs[state.sentence, :, state.focus])
+        values = table.arcs[state.sentence, :, state.focus]
+        if table.crossing_cost and self.has_crossing_cost:
+            values = values - (table.crossing_cost * crossed_arcs(state.heads, state.focus)).astype(values.dtype)
+        return np.asarray(values)
 
     def apply(self, state: PointerState, choice: Ints) -> ArcChanges:
         rows = np.flatnonzero(choice >= 0)

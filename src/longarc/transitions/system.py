@@ -38,6 +38,13 @@ class ScoreTable:
     """[batch, N] by top of the stack"""
     no_arc: NDArray[Any] | None = None
     """[batch, N, N] by left and right focus word"""
+    crossing_cost: float = 0.0
+    """What an arc loses for each arc that it crosses, in systems with `has_crossing_cost`"""
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays that the table has, by name."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
 
 
 NOTHING: Ints = np.zeros(0, dtype=np.int64)
@@ -127,6 +134,8 @@ class TransitionSystem(ABC, Generic[S]):
     """True if the system builds projective trees only."""
     has_reduce: bool = False
     has_no_arc: bool = False
+    has_crossing_cost: bool = False
+    """True if `gather` and `complete` subtract the table's crossing cost."""
     transition_names: tuple[str, ...] = ()
     """The papers' names of the transitions, by choice, unless `names` is overridden."""
 

@@ -1,0 +1,29 @@
+"""Count the arcs that a new arc would cross, for searches in which crossing has a cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from longarc.data.sentence import NO_HEAD
+from longarc.transitions.system import Ints
+
+
+def crossed_arcs(heads: Ints, word: Ints) -> Ints:
+    """[batch, N] The number of arcs in `heads` [batch, N] that an arc between each node and `word` [batch] crosses.
+
+    Two arcs cross if one end of each is strictly inside the other; arcs with a common end do not.
+    """
+    batch, nodes = heads.shape
+    rows, dependents = np.nonzero(heads != NO_HEAD)
+    ends, middle = heads[rows, dependents], word[rows]
+    low, high = np.minimum(ends, dependents), np.maximum(ends, dependents)
+    apart = (low != middle) & (high != middle)
+    rows, low, high, middle = rows[apart], low[apart], high[apart], middle[apart]
+    # An arc around `word` is crossed from everywhere outside it, another arc from everywhere inside it.
+    around = (low < middle) & (middle < high)
+    start, stop = np.where(around, high + 1, low + 1), np.where(around, low, high)
+    size = batch * (nodes + 1)
+    changes = np.bincount(rows * (nodes + 1) + start, minlength=size)
+    changes -= np.bincount(rows * (nodes + 1) + stop, minlength=size)
+    counts = changes.reshape(batch, nodes + 1).cumsum(axis=1)[:, :nodes]
+    return np.asarray(counts + np.bincount(rows[around], minlength=batch)[:, None])
