@@ -155,6 +155,61 @@ def test_every_run_has_one_line_with_all_that_the_report_needs(whole: Path) -> N
     assert found[2]["identity"]["pair_dimensions"] == 4
 
 
+VARIANTS = f"""
+systems = ["nl-covington"]
+seeds = [1, 2]
+threads = 1
+samples = 200
+{SMALL}
+
+[[variant]]
+name = "plain"
+
+[[variant]]
+name = "wide pairs"
+set = {{ pair_dimensions = 7 }}
+systems = ["nl-covington", "covington"]
+seeds = [1]
+
+[[treebank]]
+name = "Toy"
+train = "data/dev.conllu"
+test = "data/test.conllu"
+"""
+
+
+def test_variants_of_the_configuration_are_run_and_compared(tmp_path: Path) -> None:
+    assert run_experiment(write_experiment(tmp_path, VARIANTS), tmp_path / "out").exit_code == 0
+    found = {line["run"]: line for line in lines(tmp_path / "out")}
+    assert list(found) == [
+        "Toy-paper-nl-covington-plain-1",
+        "Toy-paper-nl-covington-plain-2",
+        "Toy-paper-nl-covington-wide-pairs-1",
+        "Toy-paper-covington-wide-pairs-1",
+    ]
+    assert [line["variant"] for line in found.values()] == ["plain", "plain", "wide pairs", "wide pairs"]
+    assert [line["identity"]["pair_dimensions"] for line in found.values()] == [5, 5, 7, 7]
+    report = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "1 treebank × 1 preset × 2 variants × 2 systems × 2 seeds" in report
+    assert "NL-Covington: plain against NL-Covington: wide pairs" in report
+    assert "Covington: wide pairs against NL-Covington: wide pairs" in report
+    assert report.count(" against ") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (VARIANTS.replace('"wide pairs"', '"plain"'), "names of variants is ..plain., .plain.., expected"),
+        (VARIANTS.replace("pair_dimensions = 7", "pairs = 7"), "variant wide pairs: set.*pairs"),
+        (VARIANTS.replace("pair_dimensions = 7", "seed = 7"), "seed cannot be set here"),
+        (VARIANTS.replace('"nl-covington", "covington"]', '"arc-toy"]'), "expected a list of some of"),
+    ],
+)
+def test_a_mistake_in_a_variant_is_reported(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(LongarcError, match=message):
+        read_plan(write_experiment(tmp_path, text))
+
+
 def test_the_scores_are_those_of_evaluate(whole: Path) -> None:
     for line, punctuation in zip(lines(whole / "out"), ("count", "count", "ud", "ud"), strict=True):
         parsed = whole / "out" / "runs" / line["run"] / "test.parsed.conllu"

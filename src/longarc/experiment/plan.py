@@ -1,9 +1,9 @@
-"""The plan of an experiment: treebanks × presets × systems × seeds, read from a TOML file and validated."""
+"""The plan of an experiment: treebanks × presets × variants × systems × seeds, from a TOML file, validated."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -49,17 +49,40 @@ class ExperimentTreebank(WithFiles, frozen=True, kw_only=True, forbid_unknown_fi
     @property
     def slug(self) -> str:
         """The name in a form that is safe in file names."""
-        return re.sub(r"[^\w.]+", "-", self.name).strip("-.")
+        return slug(self.name)
+
+
+def slug(name: str) -> str:
+    """Return a name in a form that is safe in file names."""
+    return re.sub(r"[^\w.]+", "-", name).strip("-.")
+
+
+Systems = Annotated[tuple[str, ...], Meta(min_length=1)]
+Seeds = Annotated[
+    tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1, description="a list of whole numbers, at least 0")
+]
+
+
+class Variant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `[[variant]]` of the file: configuration keys that its runs have and those of other variants do not."""
+
+    name: Annotated[str, Meta(pattern=r"\w", description="text with a letter or digit in it")]
+    settings: dict[str, Any] = field(name="set", default_factory=dict)
+    systems: Systems | None = None
+    """Instead of those of the experiment."""
+    seeds: Seeds | None = None
+
+    def __post_init__(self) -> None:
+        _check_lists(systems=self.systems or (), seeds=self.seeds or ())
+        _check_settings(self.settings)
 
 
 class ExperimentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of the file."""
 
-    systems: Annotated[tuple[str, ...], Meta(min_length=1)]
+    systems: Systems
     presets: Annotated[tuple[str, ...], Meta(min_length=1)] = ("paper",)
-    seeds: Annotated[
-        tuple[Annotated[int, Meta(ge=0)], ...], Meta(min_length=1, description="a list of whole numbers, at least 0")
-    ] = (1,)
+    seeds: Seeds = (1,)
     settings: dict[str, Any] = field(name="set", default_factory=dict)
     threads: Annotated[int, Meta(ge=1)] | None = None
     samples: Annotated[int, Meta(ge=1)] = SAMPLES
@@ -67,14 +90,20 @@ class ExperimentFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         tuple[ExperimentTreebank, ...],
         Meta(min_length=1, description="one or more tables with the heading [[treebank]]"),
     ] = field(name="treebank")
+    variants: tuple[Variant, ...] = field(name="variant", default=())
 
     def __post_init__(self) -> None:
-        for key, values in (("systems", self.systems), ("presets", self.presets), ("seeds", self.seeds)):
-            if len(set(values)) < len(values):
-                raise ValueError(f"{key} is {list(values)}, expected a list of different items")
-        if not set(self.systems) <= set(SYSTEMS):
-            raise ValueError(f"systems is {list(self.systems)}, expected a list of some of {', '.join(SYSTEMS)}")
+        names = tuple(variant.name for variant in self.variants)
+        _check_lists(systems=self.systems, presets=self.presets, seeds=self.seeds, **{"names of variants": names})
         _check_settings(self.settings)
+
+
+def _check_lists(*, systems: Sequence[str], **lists: Sequence[Any]) -> None:
+    for key, values in {"systems": systems, **lists}.items():
+        if len(set(values)) < len(values):
+            raise ValueError(f"{key} is {list(values)}, expected a list of different items")
+    if not set(systems) <= set(SYSTEMS):
+        raise ValueError(f"systems is {list(systems)}, expected a list of some of {', '.join(SYSTEMS)}")
 
 
 def _check_settings(settings: Mapping[str, Any]) -> None:
@@ -90,16 +119,34 @@ class Run:
     treebank: ExperimentTreebank
     preset: str
     system: str
+    variant: str
+    """Empty if the experiment has no variants."""
     seed: int
     configuration: Configuration
 
     @property
     def name(self) -> str:
         """The name of the run's folder, of its model and of its line in the results."""
-        return f"{self.treebank.slug}-{self.preset}-{self.system}-{self.seed}"
+        parts = [self.treebank.slug, self.preset, self.system, slug(self.variant), str(self.seed)]
+        return "-".join(part for part in parts if part)
+
+    @property
+    def label(self) -> str:
+        """The name in tables of what is compared: the system, and the variant if there are variants."""
+        return label(self.system, self.variant)
 
     def __str__(self) -> str:
-        return f"{self.treebank.name}, preset {self.preset}, {self.system}, seed {self.seed}"
+        return f"{self.treebank.name}, preset {self.preset}, {self.label}, seed {self.seed}"
+
+
+def label(system: str, variant: str) -> str:
+    """Return the name of a system in a variant; see Run.label."""
+    return f"{system}: {variant}" if variant else system
+
+
+def system_of(label: str) -> str:
+    """Return the system in a label."""
+    return label.partition(":")[0]
 
 
 @dataclass(frozen=True)
@@ -108,14 +155,29 @@ class ExperimentPlan:
 
     path: Path
     text: str
-    systems: tuple[str, ...]
     presets: tuple[str, ...]
-    seeds: tuple[int, ...]
+    variants: tuple[str, ...]
+    """Their names; one empty name if there are no variants."""
     treebanks: tuple[ExperimentTreebank, ...]
     threads: int | None
     samples: int
     runs: tuple[Run, ...]
     """In the order in which they are run."""
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems of all runs."""
+        return list(dict.fromkeys(run.system for run in self.runs))
+
+    @property
+    def labels(self) -> list[str]:
+        """What is compared: all systems, in all variants."""
+        return list(dict.fromkeys(run.label for run in self.runs))
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of all runs."""
+        return list(dict.fromkeys(run.seed for run in self.runs))
 
     def require_files(self) -> None:
         """Raise if files are missing, and name all of them."""
@@ -128,8 +190,10 @@ def read_plan(path: Path) -> ExperimentPlan:
     file = convert(read_toml(path), ExperimentFile, str(path))
     treebanks = tuple(resolve_paths(treebank, path.parent) for treebank in file.treebanks)
     runs = tuple(
-        Run(treebank, name, system, seed, _configuration(path, name, file.settings, treebank, system, seed))
-        for treebank, name, system, seed in product(treebanks, file.presets, file.systems, file.seeds)
+        _run(path, file, treebank, preset, variant, system, seed)
+        for treebank, preset, variant in product(treebanks, file.presets, file.variants or (None,))
+        for system in (variant and variant.systems) or file.systems
+        for seed in (variant and variant.seeds) or file.seeds
         if treebank.train is not None
     )
     if not runs:
@@ -140,13 +204,13 @@ def read_plan(path: Path) -> ExperimentPlan:
     names: dict[str, Run] = {}
     for run in runs:
         if names.setdefault(run.name.lower(), run) is not run:
-            raise LongarcError(f"{path}: two runs are called {run.name}", "Give every treebank a name of its own.")
+            hint = "Give every treebank and every variant a name of its own."
+            raise LongarcError(f"{path}: two runs are called {run.name}", hint)
     return ExperimentPlan(
         path=path,
         text=path.read_text("utf-8"),
-        systems=file.systems,
         presets=file.presets,
-        seeds=file.seeds,
+        variants=tuple(variant.name for variant in file.variants) or ("",),
         treebanks=treebanks,
         threads=file.threads,
         samples=file.samples,
@@ -154,9 +218,18 @@ def read_plan(path: Path) -> ExperimentPlan:
     )
 
 
-def _configuration(
-    path: Path, name: str, common: Mapping[str, Any], treebank: ExperimentTreebank, system: str, seed: int
-) -> Configuration:
-    configuration = preset(name).updated(common, f"{path}: set")
+def _run(
+    path: Path,
+    file: ExperimentFile,
+    treebank: ExperimentTreebank,
+    preset_name: str,
+    variant: Variant | None,
+    system: str,
+    seed: int,
+) -> Run:
+    configuration = preset(preset_name).updated(file.settings, f"{path}: set")
     configuration = configuration.updated(treebank.settings, f"{path}: treebank {treebank.name}: set")
-    return configuration.updated({"system": system, "seed": seed}, str(path))
+    if variant is not None:
+        configuration = configuration.updated(variant.settings, f"{path}: variant {variant.name}: set")
+    configuration = configuration.updated({"system": system, "seed": seed}, str(path))
+    return Run(treebank, preset_name, system, variant.name if variant else "", seed, configuration)

@@ -15,7 +15,7 @@ from longarc.evaluation.conventions import LABELS_MEANINGS, PUNCTUATION_MEANINGS
 from longarc.experiment import tables
 from longarc.experiment.html_report import to_page
 from longarc.experiment.measurement import transitions_per_sentence
-from longarc.experiment.plan import ExperimentPlan, Run
+from longarc.experiment.plan import ExperimentPlan, Run, label, system_of
 from longarc.experiment.report_markdown import bullets, code, escape, heading, picture
 from longarc.experiment.results import Result
 from longarc.experiment.summary import ALPHA, Setting, mixed_commits, settings, summed_rows
@@ -77,6 +77,7 @@ def _size(plan: ExperimentPlan) -> str:
     counts = {
         "treebank": sum(treebank.train is not None for treebank in plan.treebanks),
         "preset": len(plan.presets),
+        **({"variant": len(plan.variants)} if plan.variants != ("",) else {}),
         "system": len(plan.systems),
         "seed": len(plan.seeds),
     }
@@ -101,13 +102,20 @@ def _conventions(measured: Sequence[Setting]) -> list[str]:
     return [*texts, "tags: predicted by the model, never read from the test file"]
 
 
+def _pairs(plan: ExperimentPlan) -> list[tuple[str, str]]:
+    """Return the labels to compare: systems within each variant, and the first variant of a system with the others."""
+    systems = [("covington", "nl-covington"), ("arc-swift", "nl-covington")]
+    systems += [("nl-covington", system) for system in plan.systems if all(system not in known for known in systems)]
+    pairs = [(label(first, name), label(second, name)) for name in plan.variants for first, second in systems]
+    for system in plan.systems:
+        first, *others = [name for name in plan.labels if system_of(name) == system]
+        pairs += [(first, other) for other in others]
+    return [pair for pair in pairs if set(pair) <= set(plan.labels)]
+
+
 def _comparisons(plan: ExperimentPlan, measured: Sequence[Setting]) -> list[str]:
     blocks: list[str] = []
-    pairs = [("covington", "nl-covington"), ("arc-swift", "nl-covington")]
-    pairs += [("nl-covington", system) for system in plan.systems if all(system not in known for known in pairs)]
-    for first, second in pairs:
-        if not {first, second} <= set(plan.systems):
-            continue
+    for first, second in _pairs(plan):
         table = tables.comparison_table(measured, first, second, plan.samples)
         if table is None:
             continue
@@ -181,7 +189,7 @@ def _arc_lengths(plan: ExperimentPlan, measured: Sequence[Setting], out: Path) -
             target = Path(PLOTS) / f"{setting.slug}-arc-length.svg"
             rows = {
                 system: summed_rows([result.arc_length for result in setting.results.get(system, [])])
-                for system in plan.systems
+                for system in plan.labels
             }
             plot_arc_lengths(rows, out / target)
             blocks.append(picture(target, f"{setting.label}: LAS by arc length"))
@@ -198,7 +206,7 @@ def _learning_curves(plan: ExperimentPlan, measured: Sequence[Setting], out: Pat
     for setting in measured:
         target = Path(PLOTS) / f"{setting.slug}-learning-curves.svg"
         curves = {
-            system: [result.training["curve"] for result in setting.results.get(system, [])] for system in plan.systems
+            system: [result.training["curve"] for result in setting.results.get(system, [])] for system in plan.labels
         }
         plot_learning_curves(curves, out / target)
         blocks.append(picture(target, f"{setting.label}: learning curves, one line per seed"))

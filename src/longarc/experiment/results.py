@@ -54,6 +54,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The commit of the code that trained and evaluated the model; empty if it was not run from a checkout."""
     right_words: dict[str, str] = {}
     """For `uas` and `las`: which of the counted words are right; see `pack_mask`."""
+    variant: str = ""
+    """The name of the variant, if the experiment has variants."""
 
 
 def pack_mask(mask: Mask) -> str:

@@ -192,6 +192,7 @@ def do_run(run: Run, splits: Splits, folder: Path, training: Training, start: St
         treebank=run.treebank.name,
         preset=run.preset,
         system=run.system,
+        variant=run.variant,
         seed=run.seed,
         date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         training=_training(folder, splits, parser.threads),

@@ -40,7 +40,7 @@ class Setting:
     label: str
     """The name in tables; it includes the preset if there are several."""
     results: Mapping[str, Sequence[Result]]
-    """By system, in the order of the plan; systems without results are omitted."""
+    """By system, or by system and variant (plan.Run.label), in the order of the plan, if there are any."""
 
     @property
     def slug(self) -> str:
@@ -56,7 +56,7 @@ def settings(plan: ExperimentPlan, results: Mapping[str, Result]) -> list[Settin
             by_system: dict[str, list[Result]] = {}
             for run in plan.runs:
                 if run.treebank.name == treebank.name and run.preset == preset and run.name in results:
-                    by_system.setdefault(run.system, []).append(results[run.name])
+                    by_system.setdefault(run.label, []).append(results[run.name])
             label = treebank.name if len(plan.presets) == 1 else f"{treebank.name}, {preset}"
             if by_system:
                 groups.append(Setting(treebank, preset, label, by_system))

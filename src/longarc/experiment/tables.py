@@ -8,7 +8,7 @@ from statistics import mean
 
 from longarc.evaluation.plots import from_left_to_right
 from longarc.experiment import paper_results as paper
-from longarc.experiment.plan import ExperimentTreebank
+from longarc.experiment.plan import ExperimentTreebank, system_of
 from longarc.experiment.report_markdown import Cell, Table
 from longarc.experiment.results import Result
 from longarc.experiment.summary import MEASURES, Pairing, Setting, Spread, pair, summed_rows
@@ -19,8 +19,9 @@ TableRow = list[Cell | str]
 
 
 def system_name(system: str) -> str:
-    """Return the name of a transition system as the paper writes it."""
-    return {"covington": "Covington", "nl-covington": "NL-Covington"}.get(system, system)
+    """Return the name of a transition system, in a variant or not, as the paper writes it."""
+    name = system_of(system)
+    return {"covington": "Covington", "nl-covington": "NL-Covington"}.get(name, name) + system.removeprefix(name)
 
 
 def score(value: float) -> str:
@@ -114,13 +115,14 @@ def _seeds(seeds: Sequence[int]) -> str:
 
 def _paper_rows(dataset: str, ours: Sequence[float | None], systems: tuple[str, str]) -> list[TableRow]:
     """Return the paper's figures for the same systems, and the differences of ours to them."""
-    published = [paper.SCORES[dataset].get(system) for system in systems]
+    names = system_of(systems[0]), system_of(systems[1])
+    published = [paper.SCORES[dataset].get(name) for name in names]
     theirs: list[float | None] = [getattr(scores, key) if scores else None for scores in published for key in MEASURES]
     cells: TableRow = []
     for position, value in enumerate(theirs):
         other = theirs[(position + 2) % 4]
         best = value is not None and other is not None and value >= other
-        starred = best and value != other and paper.is_significant(dataset, *systems, MEASURES[position % 2])
+        starred = best and value != other and paper.is_significant(dataset, *names, MEASURES[position % 2])
         cells.append(NOTHING if value is None else Cell(score(value), best, starred))
     differences = [
         NOTHING if our is None or their is None else difference(our - their)
