@@ -277,7 +277,7 @@ def pointing_to(name: str, heads: Heads, nodes: int) -> Floats:
     for word in words:
         children = [child for child in words if heads[child] == word]
         farthest = min([*children, int(heads[word])])
-        if name == "covington":  # go on to the left as long as an arc is waiting there
+        if name in ("covington", "non-monotonic-covington"):  # go on to the left as long as an arc is waiting there
             no_arc[farthest + 1 : word, word] = 1.0
         elif name == "arc-eager":  # a word goes when it lies above one that the next word has an arc with
             reduce[word], shift[word] = word, farthest + 0.5

@@ -150,6 +150,30 @@ class PlainNLCovington(PlainCovington):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Fernández-González & Gómez-Rodríguez 2017.
+
+
+class PlainNonMonotonicCovington(PlainCovington):
+    """An arc replaces the head of its dependent, and the arc into its head if that closes a cycle. One root: a second
+    arc from it is not legal as long as it has a child."""
+
+    name = "non-monotonic-covington"
+
+    def arcs_between(self, i: int, j: int) -> list[Move]:
+        found = [Move("Left-Arc", j, i)] if i != 0 else []
+        return [*found, Move("Right-Arc", i, j)] if i != 0 or self.root_is_free() else found
+
+    def take(self, move: Move) -> None:
+        if move.is_arc and self.dominates(move.second, move.first):
+            self.heads[move.first] = HEADLESS
+        super().take(move)
+
+
+class PlainNonMonotonicNLCovington(PlainNonMonotonicCovington, PlainNLCovington):
+    name = "non-monotonic-nl-covington"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Word by word: Fernández-González & Gómez-Rodríguez 2019, and the maximum spanning tree.
 
 
@@ -347,6 +371,8 @@ PLAIN_SYSTEMS: dict[str, type[PlainSystem]] = {
     for system in (
         PlainCovington,
         PlainNLCovington,
+        PlainNonMonotonicCovington,
+        PlainNonMonotonicNLCovington,
         PlainPointer,
         PlainMst,
         PlainArcSwift,

@@ -31,5 +31,8 @@ def score_table(name: str, flat: NDArray[Any]) -> ScoreTable:
 
 def longest(name: str, words: int) -> int:
     """The largest number of transitions that a sentence of so many words can take."""
-    lengths = {"covington": words + words * (words + 1) // 2, "pointer": words, "mst": words}
+    all_pairs = words + words * (words + 1) // 2
+    lengths = {"covington": all_pairs, "non-monotonic-covington": all_pairs, "pointer": words, "mst": words}
+    # Where heads can be replaced, each word of λ1 can be linked with each j.
+    lengths["non-monotonic-nl-covington"] = all_pairs
     return lengths.get(name, 2 * words)

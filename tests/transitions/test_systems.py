@@ -87,7 +87,7 @@ def moves_by_effect(system: TransitionSystem[Any], state: State) -> list[dict[Mo
             changed = np.flatnonzero(after.heads[row] != state.heads[row]).tolist()
             lists = state.lists(row)
             if kind in ("Left-Arc", "Right-Arc", "Attach"):
-                (dependent,) = changed
+                (dependent,) = [word for word in changed if after.heads[row, word] >= 0]  # others lose their heads
                 move = Move(kind, int(after.heads[row, dependent]), dependent)
             else:
                 assert not changed
@@ -281,4 +281,7 @@ def test_apply_says_which_arcs_it_added() -> None:
                     changes = SYSTEMS[name].apply(copy.deepcopy(state), choice)
                     arcs = list(zip(changes.rows, changes.heads, changes.dependents, strict=True))
                     assert arcs == ([(row, move.first, move.second)] if move.is_arc else [])
-                    assert not len(changes.removed_rows)
+                    removed = set(zip(changes.removed_rows, changes.removed_dependents, strict=True))
+                    after = copy.deepcopy(state)
+                    SYSTEMS[name].apply(after, choice)
+                    assert removed == set(zip(*np.nonzero((state.heads >= 0) & (after.heads < 0)), strict=True))

@@ -34,7 +34,7 @@ MAX_LOSS = 0.2
 """How many points each score on the development data may lose when a model is made faster."""
 CROSSING_COSTS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 8.0)
 """The costs that are tried on the development data."""
-EQUAL_LAS = 0.03
+EQUAL_LAS = 0.02
 """Costs whose LAS on the development data differs by at most this much count as equally good."""
 
 

@@ -12,6 +12,8 @@ from longarc.transitions.arc_swift import ArcSwift
 from longarc.transitions.covington import Covington
 from longarc.transitions.mst import Mst
 from longarc.transitions.nl_covington import NLCovington
+from longarc.transitions.non_monotonic_covington import NonMonotonicCovington
+from longarc.transitions.non_monotonic_nl_covington import NonMonotonicNLCovington
 from longarc.transitions.pointer import Pointer
 from longarc.transitions.system import TransitionSystem
 
@@ -20,6 +22,8 @@ SYSTEMS: dict[str, TransitionSystem[Any]] = {
     for system in (
         Covington(),
         NLCovington(),
+        NonMonotonicCovington(),
+        NonMonotonicNLCovington(),
         Pointer(),
         Mst(),
         ArcSwift(),

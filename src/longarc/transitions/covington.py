@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from longarc.transitions.covington_state import (
     CovingtonFamily,
     CovingtonState,
-    legal_arcs,
     next_gold_partner,
 )
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable
@@ -29,7 +28,7 @@ class Covington(CovingtonFamily):
 
     def legal(self, state: CovingtonState) -> Mask:
         at_i = state.rows, np.maximum(state.left, 0)
-        left, right = legal_arcs(state, state.left[:, None], state.headless[at_i][:, None], state.tree[at_i][:, None])
+        left, right = state.legal_arcs(state.left[:, None], state.headless[at_i][:, None], state.tree[at_i][:, None])
         no_arc = state.buffer_left & (state.left >= state.first)
         return np.stack([state.buffer_left, no_arc, left[:, 0], right[:, 0]], axis=1)
 

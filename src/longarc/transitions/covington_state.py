@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from longarc.data.sentence import NO_HEAD
 from longarc.transitions.crossing import crossed_arcs
+from longarc.transitions.dynamic_oracle import loss
 from longarc.transitions.forest import ForestState
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, TransitionSystem
 
@@ -26,7 +27,7 @@ class CovingtonState(ForestState):
         self.left: Ints = np.zeros(len(self.lengths), dtype=np.int64)
         """[batch] last word of λ1, i in the paper; `first` − 1 when λ1 is empty"""
         self._crossings: Ints | None = None
-        """[batch, N] what `crossings` returns when j becomes the first word of the buffer, from the first call on"""
+        """[batch, N] what `crossings` returns when j becomes the first word of the buffer, if it was called"""
         self._attached: Ints = np.zeros(len(self.lengths), dtype=np.int64)
         """[batch] words that became dependents of j since then"""
 
@@ -35,12 +36,27 @@ class CovingtonState(ForestState):
         """[batch, N] How many crossings the arc between each word x of λ1 and j brings about: one for each arc that it
         crosses, and one for each headless word inside it, which only a crossing arc can attach later."""
         if self._crossings is None:
-            headless = self.headless.cumsum(axis=1)
+            dependents = self.heads == self.front[:, None]
+            headless = (self.headless | dependents).cumsum(axis=1)
             inside = headless[self.rows, self.focus - 1][:, None] - headless
             before_focus = self.nodes < self.front[:, None]
             self._crossings = np.where(before_focus, crossed_arcs(self.heads, self.front) + inside, 0)
-            self._attached = np.zeros_like(self._attached)
+            self._attached = dependents.sum(axis=1)
         return self._crossings - self._attached[:, None]  # all of them are inside, because x is further left
+
+    def legal_arcs(self, x: Ints, headless_x: Mask, tree_of_x: Ints) -> tuple[Mask, Mask]:
+        """Return whether the arcs j→x and x→j are legal, for words x [batch or 1, m]; other arguments [batch, m].
+
+        x must be in λ1, the dependent must be headless, and the arc must not close a cycle.
+        """
+        rows, focus = self.rows, self.focus
+        last = np.where(self.buffer_left, self.left, -1)[:, None]
+        left = (x <= last) & headless_x
+        left &= x != self.tree[rows, focus][:, None]
+        last = np.where(self.headless[rows, focus][:, None], last, -1)
+        right = (x <= last) & (tree_of_x != focus[:, None])
+        right &= x >= np.maximum(self.root_taken, self.first)[:, None]
+        return left, right
 
     def add_arcs(self, rows: Ints, heads: Ints, dependents: Ints) -> ArcChanges:
         if self._crossings is not None:
@@ -81,12 +97,16 @@ class CovingtonFamily(TransitionSystem[CovingtonState]):
 
     projective = False
     has_crossing_cost = True
+    has_dynamic_oracle = True
 
     def initial(
         self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True, with_root: bool = True
     ) -> CovingtonState:
         """With `with_root=False` λ1 starts empty: the artificial root takes no part in the transitions."""
         return CovingtonState(lengths, single_root, with_root)
+
+    def loss(self, state: CovingtonState, gold: Ints) -> Ints:
+        return loss(state, gold)
 
     def finished(self, state: CovingtonState) -> Mask:
         return ~state.buffer_left
@@ -121,21 +141,6 @@ class CovingtonFamily(TransitionSystem[CovingtonState]):
                 tree[tree == word] = tree[head]
                 changes.append((int(row), head, word))
         return ArcChanges.of(changes)
-
-
-def legal_arcs(state: CovingtonState, x: Ints, headless_x: Mask, tree_of_x: Ints) -> tuple[Mask, Mask]:
-    """Return whether the arcs j→x and x→j are legal, for words x [batch or 1, m]; other arguments [batch, m].
-
-    x must be in λ1, the dependent must be headless, and the arc must not close a cycle.
-    """
-    rows, focus = state.rows, state.focus
-    last = np.where(state.buffer_left, state.left, -1)[:, None]
-    left = (x <= last) & headless_x
-    left &= x != state.tree[rows, focus][:, None]
-    last = np.where(state.headless[rows, focus][:, None], last, -1)
-    right = (x <= last) & (tree_of_x != focus[:, None])
-    right &= x >= np.maximum(state.root_taken, state.first)[:, None]
-    return left, right
 
 
 def next_gold_partner(state: CovingtonState, gold: Ints) -> Ints:

@@ -1,30 +1,39 @@
-"""The loss of Covington and NL-Covington configurations (Gómez-Rodríguez & Fernández-González 2015).
+"""The loss of the configurations of Covington systems, which defines their dynamic oracles.
 
-The loss is the number of gold arcs that no continuation can build. It is exact for both systems, since the transitions
-of NL-Covington are sequences of Covington transitions.
+The loss is the number of gold arcs that no continuation can build. For Covington and NL-Covington it is exact
+(Gómez-Rodríguez & Fernández-González 2015), for both, since the transitions of NL-Covington are sequences of Covington
+transitions. For their non-monotonic versions it is an upper bound (Fernández-González & Gómez-Rodríguez 2017).
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from longarc.data.sentence import NO_HEAD
-from longarc.transitions.covington_state import CovingtonState
 from longarc.transitions.system import Ints
 
+if TYPE_CHECKING:
+    from longarc.transitions.covington_state import CovingtonState
 
-def loss(state: CovingtonState, gold: Ints) -> Ints:
+
+def loss(state: CovingtonState, gold: Ints, *, monotonic: bool = True) -> Ints:
     """[batch] Gold arcs out of reach: those lost individually, plus one for each cycle that the others would close.
 
-    `gold`: [batch, N]. A word that stays headless counts as lost, whatever a decoder does with it afterwards.
+    `gold`: [batch, N]. A word that stays headless counts as lost, whatever a decoder does with it afterwards. In a
+    monotonic system, a word keeps the head that it has.
     """
     i, j = state.left[:, None], state.front[:, None]
     low, high = np.minimum(gold, state.nodes), np.maximum(gold, state.nodes)
-    passed = (j > high) | ((j == high) & (i < low))
-    other_head = (state.heads != NO_HEAD) & (state.heads != gold)
+    lost = (j > high) | ((j == high) & (i < low))
+    has_head = state.heads != NO_HEAD
+    if monotonic:
+        # With a single root, a second child of node 0 is not legal either.
+        lost |= has_head | (state.root_taken[:, None] & (gold == 0))
     is_word = gold != NO_HEAD
-    lost = is_word & (state.heads != gold) & (passed | other_head)
-    future = np.where(state.heads != NO_HEAD, state.heads, np.where(is_word & ~lost, gold, 0))
+    lost &= is_word & (state.heads != gold)
+    future = np.where(is_word & ~lost, gold, np.where(has_head, state.heads, 0))
     return np.asarray(lost.sum(axis=1) + count_cycles(future))
 
 

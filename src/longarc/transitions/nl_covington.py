@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from longarc.transitions.covington_state import (
     CovingtonFamily,
     CovingtonState,
-    legal_arcs,
     next_gold_partner,
 )
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable
@@ -28,7 +27,7 @@ class NLCovington(CovingtonFamily):
     name = "nl-covington"
 
     def legal(self, state: CovingtonState) -> Mask:
-        left, right = legal_arcs(state, state.nodes[None, :], state.headless, state.tree)
+        left, right = state.legal_arcs(state.nodes[None, :], state.headless, state.tree)
         return np.concatenate([state.buffer_left[:, None], left, right], axis=1)
 
     def gather(self, state: CovingtonState, table: ScoreTable) -> NDArray[Any]:

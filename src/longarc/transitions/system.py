@@ -136,6 +136,8 @@ class TransitionSystem(ABC, Generic[S]):
     has_no_arc: bool = False
     has_crossing_cost: bool = False
     """True if `gather` and `complete` subtract the table's crossing cost."""
+    has_dynamic_oracle: bool = False
+    """True if `loss` is defined, so that a model can be trained on paths that leave the static oracle's."""
     transition_names: tuple[str, ...] = ()
     """The papers' names of the transitions, by choice, unless `names` is overridden."""
 
@@ -172,6 +174,13 @@ class TransitionSystem(ABC, Generic[S]):
         legal = self.legal(state)
         is_legal = legal[state.rows, choice]
         return np.where((choice >= 0) & ~is_legal, legal.argmax(axis=1), choice)
+
+    def loss(self, state: S, gold: Ints) -> Ints:
+        """[batch] The number of gold arcs [batch, N] that no continuation can build, or an upper bound of it.
+
+        Only for systems with `has_dynamic_oracle`.
+        """
+        raise NotImplementedError(f"{self.name} has no dynamic oracle")
 
     @abstractmethod
     def complete(self, state: S, scores: ScoreTable) -> ArcChanges:
