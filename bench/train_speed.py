@@ -83,7 +83,7 @@ def full_step(model: TrainedModel) -> Callable[[Batch], None]:
 
     def step(batch: Batch) -> None:
         network.train()
-        loss = batch_loss(network, batch) / batch.sentences
+        loss = batch_loss(network, batch, model.configuration) / batch.sentences
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()

@@ -16,12 +16,13 @@ from longarc.data.schema import convert, parse_toml
 from longarc.errors import LongarcError
 from longarc.runtime.description import MAX_CROSSING_COST
 from longarc.runtime.featurizers import FEATURIZERS
-from longarc.transitions import get_system
-from longarc.trees.pseudo_projective import Scheme
+from longarc.transitions import SYSTEMS, get_system
+from longarc.trees.pseudo_projective import Projectivization
 
 Positive = Annotated[int, Meta(gt=0)]
 NotNegative = Annotated[int, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, lt=1)]
+NotNegativeNumber = Annotated[float, Meta(ge=0)]
 
 _OLD_COLUMN_KEYS = {"fine_tags": "xpos", "features": "feats"}
 
@@ -31,8 +32,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     system: str = "nl-covington"
     """The transition system."""
-    projectivization: Scheme = "head"
-    """How projective systems encode non-projective trees."""
+    projectivization: Projectivization = "head"
+    """How projective systems encode non-projective trees; none lifts arcs without a trace, so that they stay lifted."""
     single_root: Literal["auto", "yes", "no"] = "auto"
     """Whether exactly one word depends on the root; auto follows the training trees."""
     crossing_cost: Literal["auto"] | Annotated[float, Meta(ge=0, le=MAX_CROSSING_COST)] = 0.0
@@ -76,6 +77,12 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     relation_dimensions: NotNegative = 0
     """If not 0, score arcs first, and then the relations of the chosen arcs with vectors of this width; 0 scores each
     arc with each relation."""
+    arc_score: Literal["best", "total"] = "best"
+    """If each arc is scored with each relation: the search compares arcs by their best relation, or by the sum over all
+    relations (in log space)."""
+    no_arc: Literal["pair", "authors"] = "pair"
+    """What the score of Covington's No-Arc depends on: the pair of words, as the paper says, or the left word alone,
+    with the weights of a relation, as in the authors' code."""
     dropout: Share = 0.05
     lstm_dropout: Share = 0.0
     """Share of the input dimensions hidden from a BiLSTM layer, the same for all words of a sentence."""
@@ -100,11 +107,36 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Clip the gradient to this norm; 0 disables clipping."""
     averaging: Share = 0.0
     """If not 0, keep a moving average of the weights with this decay."""
+    min_updates: NotNegative = 0
+    """Train for as many epochs as this number of updates takes, if that is more than `epochs`."""
+    transition_weight: NotNegativeNumber = 1.0
+    """Weights of the parts of the loss: transitions, ..."""
+    relation_weight: NotNegativeNumber = 1.0
+    """... relations, if arcs are scored first, ..."""
+    tag_weight: NotNegativeNumber = 1.0
+    """... the other predicted columns, ..."""
+    head_weight: NotNegativeNumber = 0.0
+    """... and the choice of each word's head among all words by the scores of arcs, which is no part of the parser."""
+    exploration: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    """How often training follows the model's own best transition instead of a correct one (Covington systems)."""
+    exploration_epoch: Positive = 2
+    """The first epoch with exploration."""
     early_stopping: NotNegative = 0
     """Stop after this many epochs without a better LAS on the development data; 0 never stops early."""
 
     def __post_init__(self) -> None:
-        get_system(self.system)
+        system = get_system(self.system)
+        if self.exploration and not system.has_dynamic_oracle:
+            systems = ", ".join(name for name, other in SYSTEMS.items() if other.has_dynamic_oracle)
+            raise LongarcError(
+                f"exploration: {self.system} has no dynamic oracle", f"Systems that have one: {systems}."
+            )
+        if self.no_arc == "authors" and not system.has_no_arc:
+            raise LongarcError(f"no_arc: {self.system} has no No-Arc transition", "Choose covington as the system.")
+        for key, value, default in (("arc_score", self.arc_score, "best"), ("no_arc", self.no_arc, "pair")):
+            if value != default and self.relation_dimensions:
+                hint = f'Set relation_dimensions = 0, or {key} = "{default}".'
+                raise LongarcError(f"{key}: {value!r} needs arcs that are scored with their relations", hint)
         for key, values, known in (("columns", self.columns, COLUMNS), ("encoder", [self.encoder], FEATURIZERS)):
             if unknown := [value for value in values if value not in known]:
                 raise LongarcError(f"{key}: unknown {unknown[0]!r}", f"Choose from {', '.join(known)}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -11,7 +13,6 @@ from longarc.model.scorers import FactoredScorer
 from longarc.runtime.features import lengths_in_nodes
 from longarc.training.trained_model import TrainedModel
 from longarc.transitions import get_system
-from longarc.transitions.system import ScoreTable
 from longarc.trees.pseudo_projective import deprojectivize
 
 
@@ -27,9 +28,9 @@ def parse_with_torch(model: TrainedModel, sentence: Sentence) -> tuple[list[int]
     by_head = mask[(torch.arange(len(sentence) + 1) > 0).long()]
     scorer = model.network.scorer
     factored = isinstance(scorer, FactoredScorer)
-    arcs = scores.arcs[:, :, 0] if factored else (scores.arcs + by_head.unsqueeze(-1)).max(dim=2).values
-    reduce, no_arc = (None if part is None else part.numpy() for part in (scores.reduce, scores.no_arc))
-    table = ScoreTable(arcs.numpy(), scores.shift.numpy(), reduce, no_arc, description.crossing_cost)
+    masked = scores.arcs if factored else scores.arcs + by_head.unsqueeze(-1)
+    arcs = masked.logsumexp(dim=2) if description.arc_score == "total" else masked.amax(dim=2)
+    table = replace(scores.table(), arcs=arcs.numpy(), crossing_cost=description.crossing_cost)
     lengths = lengths_in_nodes([sentence.forms]) - 1
     heads = parse_greedily(system, lengths, table, single_root=description.single_root).heads[0]
     relations = [""]
@@ -41,7 +42,7 @@ def parse_with_torch(model: TrainedModel, sentence: Sentence) -> tuple[list[int]
         else:
             logits = scores.arcs[0, head, :, dependent]
         relations.append(description.relations.names[int((logits + by_head[head]).argmax())])
-    if system.projective:
+    if system.projective and description.scheme != "none":
         lowered, relations = deprojectivize(heads.astype(np.int32), relations, description.scheme)
         heads = lowered.astype(np.int64)
     columns: dict[str, list[str]] = {}

@@ -32,7 +32,7 @@ def test_odd_treebanks_train_with_every_system(tmp_path: Path, kind: str, name: 
     (tmp_path / "odd.conllu").write_text(ODD[kind])
     sentences = read_all(tmp_path / "odd.conllu")
     model, data = prepare(SMALL.updated({"system": name, **changes}, "test"), sentences, [])
-    loss = batch_loss(model.network, batch_of(model, data))
+    loss = batch_loss(model.network, batch_of(model, data), model.configuration)
     assert torch.isfinite(loss)
     scores = score_words(Parser(model.to_model_file({}), threads=1), sentences)
     assert scores.keys() == ({"uas", "las"} if kind == "no tags" else {"uas", "las", "upos"})
@@ -44,6 +44,6 @@ def test_a_very_long_sentence_can_be_trained_on(tmp_path: Path) -> None:
     rows = [f"{i}\tw{i % 7}\t_\tX\t_\t_\t{i - 1}\tdep\t_\t_" for i in range(1, 1001)]
     (tmp_path / "long.conllu").write_text("\n".join(rows) + "\n\n")
     model, data = prepare(SMALL, read_all(tmp_path / "long.conllu"), [])
-    loss = batch_loss(model.network, batch_of(model, data))
+    loss = batch_loss(model.network, batch_of(model, data), model.configuration)
     loss.backward()  # type: ignore[no-untyped-call]
     assert torch.isfinite(loss)

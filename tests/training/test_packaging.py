@@ -73,6 +73,30 @@ def test_the_packaged_model_scores_and_parses_as_the_network_does(
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("system", "changes"),
+    [
+        ("covington", {"no_arc": "authors"}),
+        ("non-monotonic-covington", {"no_arc": "authors"}),
+        ("nl-covington", {"arc_score": "total"}),
+        ("covington", {"arc_score": "total"}),
+        ("nl-covington", {"crossing_cost": 0.5}),
+        ("arc-swift", {"projectivization": "none"}),
+    ],
+)
+def test_options_of_the_search_and_the_scorer_are_packaged(
+    tmp_path: Path, system: str, changes: dict[str, Any]
+) -> None:
+    sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 60))
+    model, plain = small(system, sentences, **changes), small(system, sentences)
+    parser = Parser(packaged(model), threads=1)
+    different = 0
+    for sentence, parsed in zip(sentences, parser.stream([s.copy() for s in sentences]), strict=True):
+        assert (parsed.node_heads.tolist(), parsed.node_relations) == parse_with_torch(model, sentence)[:2]
+        different += parsed.node_heads.tolist() != parse_with_torch(plain, sentence)[0]
+    assert different or "projectivization" in changes, "the option makes no difference"
+
+
 @pytest.mark.parametrize("spelled", [{}, SPELLED], ids=["pieces", "characters and pieces"])
 def test_subword_vectors_give_every_word_a_vector(tmp_path: Path, spelled: dict[str, Any]) -> None:
     sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 25))

@@ -227,9 +227,9 @@ def _run(
     system: str,
     seed: int,
 ) -> Run:
-    configuration = preset(preset_name).updated(file.settings, f"{path}: set")
+    configuration = preset(preset_name).updated({"system": system, "seed": seed}, str(path))
+    configuration = configuration.updated(file.settings, f"{path}: set")
     configuration = configuration.updated(treebank.settings, f"{path}: treebank {treebank.name}: set")
     if variant is not None:
         configuration = configuration.updated(variant.settings, f"{path}: variant {variant.name}: set")
-    configuration = configuration.updated({"system": system, "seed": seed}, str(path))
     return Run(treebank, preset_name, system, variant.name if variant else "", seed, configuration)

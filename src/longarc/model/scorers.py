@@ -8,7 +8,7 @@ with the number of relations, and head and dependent vectors can be much wider f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx
@@ -23,6 +23,10 @@ from longarc.model.bilstm import SharedDropout
 from longarc.model.graph_writer import BOOL, FLOAT, INT64, GraphWriter
 from longarc.runtime.description import Description
 from longarc.transitions import get_system
+from longarc.transitions.system import ScoreTable
+
+NO_ARC_RELATION = 1
+"""The number of the relation that the authors' No-Arc has when it is correct."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,11 @@ class TransitionScores:
     reduce: Tensor | None
     """[batch, N]"""
     no_arc: Tensor | None
-    """[batch, N left, N right]"""
+    """[batch, N left, N right]; with the authors' No-Arc, the sum (in log space) over all relations"""
+    no_arc_target: Tensor | None = None
+    """[batch, N left, N right] the authors' No-Arc with the one relation that is correct"""
+    no_arc_best: Tensor | None = None
+    """[batch, N left, N right] the authors' No-Arc with its best relation"""
     relation_heads: Tensor | None = None
     """[batch, N, relation_dimensions] what separate relation scores are computed from"""
     relation_dependents: Tensor | None = None
@@ -45,6 +53,20 @@ class TransitionScores:
         """Return rows [batch, width] in the order of TransitionSystem.positions; arcs: one score each [batch, N, N]."""
         parts = [arcs, self.shift, self.reduce, self.no_arc]
         return torch.cat([part.flatten(1) for part in parts if part is not None], dim=1)
+
+    def target(self, flat: Tensor) -> Tensor:
+        """Return rows [batch, width] like `flat` with the scores of correct transitions that add no arc."""
+        if self.no_arc_target is None:
+            return flat
+        others = flat.shape[1] - self.no_arc_target[0].numel()
+        return torch.cat([flat[:, :others], self.no_arc_target.flatten(1)], dim=1)
+
+    def table(self) -> ScoreTable:
+        """Return what a search compares: each arc and No-Arc with the best relation."""
+        no_arc = self.no_arc if self.no_arc_best is None else self.no_arc_best
+        arcs = self.arcs.amax(dim=2).detach().numpy()
+        reduce, no_arc_scores = (None if part is None else part.detach().numpy() for part in (self.reduce, no_arc))
+        return ScoreTable(arcs, self.shift.detach().numpy(), reduce, no_arc_scores)
 
 
 class Scorer(nn.Module, ABC):
@@ -99,7 +121,8 @@ class JointScorer(Scorer):
         self.head = nn.Linear(merge, width)
         self.dependent = nn.Linear(merge, width)
         self.pairs = Biaffine(width, width)
-        self.relations = nn.Linear(width, self.relation_count + self.has_no_arc)
+        self.authors_no_arc = self.has_no_arc and configuration.no_arc == "authors"
+        self.relations = nn.Linear(width, self.relation_count + (self.has_no_arc and not self.authors_no_arc))
         self.shift = Biaffine(width, 1)
         self.reduce = Biaffine(width, 1) if self.has_reduce else None
         self.dropout = nn.Dropout(configuration.dropout)
@@ -112,14 +135,24 @@ class JointScorer(Scorer):
         combined = self.dropout(torch.relu(self.pairs.pairs(head, dependent)))
         arcs = self.relations.weight @ combined + self.relations.bias.unsqueeze(-1)
         no_arc = None
-        if self.has_no_arc:
+        if self.has_no_arc and not self.authors_no_arc:
             arcs, no_arc = arcs[:, :, :-1], arcs[:, :, -1]
-        return TransitionScores(
+        scores = TransitionScores(
             arcs=arcs,
             shift=self.shift.diagonal(head, dependent).squeeze(-1),
             reduce=None if self.reduce is None else self.reduce.diagonal(head, dependent).squeeze(-1),
             no_arc=no_arc,
         )
+        return self._with_authors_no_arc(scores) if self.authors_no_arc else scores
+
+    def _with_authors_no_arc(self, scores: TransitionScores) -> TransitionScores:
+        """Add No-Arc as the authors' code has it: an arc from the left word to itself. It competes with every relation,
+        and one of them is correct."""
+        batch, nodes, relations, _ = scores.arcs.shape
+        loops = torch.diagonal(scores.arcs, dim1=1, dim2=3)  # [batch, relations, N]
+        parts = loops.logsumexp(dim=1), loops[:, min(NO_ARC_RELATION, relations - 1)], loops.amax(dim=1)
+        no_arc, target, best = (part.unsqueeze(-1).expand(batch, nodes, nodes) for part in parts)
+        return replace(scores, no_arc=no_arc, no_arc_target=target, no_arc_best=best)
 
     def export(self, g: GraphWriter, vectors: str, mask: NDArray[np.float32]) -> None:
         """`arcs` has the best relation's score, `totals` the log-sum-exp over all relations.
@@ -139,15 +172,32 @@ class JointScorer(Scorer):
         left = g.add("Reshape", left, g.shape(0, 0, width, width + 1))
         g.add("Transpose", dependent, perm=[1, 2, 0], output="dependents")  # read by the bodies
         masks = _mask_by_head(g, mask, left)
-        names = ["arcs", *(["no_arc"] if self.has_no_arc else [])]
+        names = ["arcs", *(["no_arc"] if self.has_no_arc and not self.authors_no_arc else [])]
         by_head = [f"{name}_by_head" for name in names]
         g.nodes.append(self._scan(left, masks, names, by_head))
         for name, scanned in zip(names, by_head, strict=True):
             output = g.output(name, FLOAT, "batch", "nodes", "nodes")
             g.add("Transpose", scanned, perm=[1, 0, 2], output=output)
+        if self.authors_no_arc:
+            self._export_authors_no_arc(g, head, dependent)
         g.input("with_totals", BOOL)
         g.nodes.append(self._totals_on_request(left, masks, g.output("totals", FLOAT, "batch", "nodes", "nodes")))
         self._export_shift_and_reduce(g, head, dependent)
+
+    def _export_authors_no_arc(self, g: GraphWriter, head: str, dependent: str) -> None:
+        """Add the output `no_arc`, the best score of an arc from each word to itself, the same for all right words.
+
+        head, dependent: [N, batch, pair + 1].
+        """
+        width = self.pairs.outputs
+        left = g.add("MatMul", head, g.constant(self.pairs.weight))
+        left = g.add("Reshape", left, g.shape(0, 0, width, width + 1))
+        combined = g.add("Relu", g.add("MatMul", left, g.add("Unsqueeze", dependent, g.shape(3))))
+        scores = g.linear(g.add("Squeeze", combined, g.shape(3)), self.relations)  # [N, batch, relations]
+        best = g.add("Transpose", g.add("ReduceMax", scores, axes=[2], keepdims=1), perm=[1, 0, 2])
+        nodes = g.add("Slice", g.add("Shape", best), g.shape(1), g.shape(2))
+        target = g.add("Concat", g.shape(1, 1), nodes, axis=0)
+        g.add("Expand", best, target, output=g.output("no_arc", FLOAT, "batch", "nodes", "nodes"))
 
     def _scan(self, left: str, masks: str, names: list[str], outputs: list[str]) -> onnx.NodeProto:
         """Compute the named scores head by head, [N head, batch, N dependent] each."""

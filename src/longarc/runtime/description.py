@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from longarc.runtime.features import Featurizer
 from longarc.runtime.featurizers import FEATURIZERS
 from longarc.runtime.untrusted_json import NOT_PRINTABLE, check_values
 from longarc.transitions import SYSTEMS
-from longarc.trees.pseudo_projective import SCHEMES, Scheme
+from longarc.trees.pseudo_projective import PROJECTIVIZATIONS, Projectivization
 
 FORMAT = 2
 MAX_TEXT = 1000
@@ -101,7 +101,7 @@ class Description:
     """The vocabularies of a model and how it parses."""
 
     system: str
-    scheme: Scheme
+    scheme: Projectivization
     single_root: bool
     features: Featurizer
     columns: dict[str, Column]
@@ -109,6 +109,8 @@ class Description:
     relations: Labels
     crossing_cost: float = 0.0
     """What the search subtracts from the score of an arc for each arc that it crosses"""
+    arc_score: Literal["best", "total"] = "best"
+    """What the search compares arcs by, if each arc is scored with each relation; see Configuration.arc_score"""
     tokenizer: TokenizerDescription | None = None
     """None if the model has no tokenizer of its own"""
 
@@ -123,12 +125,13 @@ class Description:
         try:
             return cls(
                 system=_one_of(SYSTEMS, data, "system"),
-                scheme=_one_of(SCHEMES, data, "scheme"),
+                scheme=_one_of(PROJECTIVIZATIONS, data, "scheme"),
                 single_root=_single_root(data),
                 features=_features(data.get("encoder")),
                 columns=_columns(data.get("columns")),
                 relations=_relations(data.get("relations")),
                 crossing_cost=_crossing_cost(data),
+                arc_score=_one_of(("best", "total"), {"arc_score": "best", **data}, "arc_score"),
                 tokenizer=TokenizerDescription.from_json(data["tokenizer"]) if "tokenizer" in data else None,
             )
         except ValueError as error:
@@ -145,6 +148,7 @@ class Description:
             "columns": {name: column.as_json() for name, column in self.columns.items()},
             "relations": self.relations.names,
             "crossing_cost": self.crossing_cost,
+            "arc_score": self.arc_score,
             **({} if self.tokenizer is None else {"tokenizer": self.tokenizer.as_json()}),
         }
 

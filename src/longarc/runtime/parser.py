@@ -305,8 +305,9 @@ class Parser:
         """Fill in HEAD and DEPREL; arrays are indexed by node."""
         names = self.description.relations.names
         relations = ["", *(names[number] for number in relation_numbers[1:].tolist())]
-        if self.system.projective:
-            lowered, relations = deprojectivize(heads.astype(np.int32), relations, self.description.scheme)
+        scheme = self.description.scheme
+        if self.system.projective and scheme != "none":
+            lowered, relations = deprojectivize(heads.astype(np.int32), relations, scheme)
             heads = lowered.astype(np.int64)
         sentence.set_column(HEAD, [str(head) for head in heads.tolist()])
         sentence.set_column(DEPREL, relations)

@@ -34,7 +34,7 @@ class BatchScores:
     """The network's output for a batch."""
 
     scores: ScoreTable
-    """The score of each transition with its best relation"""
+    """The score of each transition with its best relation, or with any relation; see Description.arc_score"""
     totals: ScoreTable | None
     """The same summed (in log space) over relations"""
     labels: dict[str, Ints]
@@ -79,7 +79,8 @@ class Session:
 
     def run(self, sentences: Forms, *, totals: bool) -> BatchScores:
         """Score the sentences of a batch; cells beyond a sentence's end are arbitrary."""
-        with_totals = totals and self._has_totals
+        searches_totals = self._has_totals and self._description.arc_score == "total"
+        with_totals = (totals and self._has_totals) or searches_totals
         lengths = lengths_in_nodes(sentences)
         groups = groups_of_like_length(lengths, GROUP_COST)
         if len(groups) == 1:
@@ -91,7 +92,7 @@ class Session:
                     index: Any = (rows, slice(part.shape[1]), *(slice(size) for size in part.shape[2:]))
                     arrays[name][index] = part
         scores = ScoreTable(
-            arrays["arcs"],
+            arrays[TOTALS if searches_totals else "arcs"],
             arrays["shift"],
             arrays.get("reduce"),
             arrays.get("no_arc"),

@@ -1,27 +1,101 @@
-"""The loss of a batch: over the configurations of its oracle paths, the relations of its arcs, and its tags."""
+"""The loss of a batch: over the configurations of oracle paths, the relations of its arcs, and its tags."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from longarc.configuration import Configuration
+from longarc.data.sentence import NO_HEAD
 from longarc.data.vocabulary import NOT_KNOWN
+from longarc.model.encoder import LENGTHS
 from longarc.model.network import Network
 from longarc.model.scorers import FactoredScorer, TransitionScores
+from longarc.runtime.description import Description
 from longarc.training.training_data import Batch
+from longarc.transitions import get_system
+from longarc.transitions.exploration import ExploredPaths, explore
+from longarc.transitions.system import Ints, ScoreTable
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """How to find paths that follow the model's own choices; see transitions.exploration."""
+
+    description: Description
+    probability: float
+    rng: np.random.Generator
+
+    def paths(self, lengths: Ints, gold: Ints, scores: ScoreTable) -> Iterator[tuple[Ints, ExploredPaths]]:
+        """Yield rows of the batch and their paths. Trees that break the single-root rule are explored without it."""
+        system, single_root = get_system(self.description.system), self.description.single_root
+        keeps_rule = ((gold == 0).sum(axis=1) == 1) & single_root
+        for value in (True, False):
+            rows = np.flatnonzero(keeps_rule == value)
+            if len(rows):
+                parts: dict[str, Any] = {name: array[rows] for name, array in scores.arrays.items()}
+                yield (
+                    rows,
+                    explore(
+                        system,
+                        lengths[rows],
+                        gold[rows],
+                        ScoreTable(**parts),
+                        single_root=value,
+                        probability=self.probability,
+                        rng=self.rng,
+                    ),
+                )
 
 
 def transition_loss(scores: TransitionScores, batch: Batch) -> Tensor:
     """Return the sum over configurations of −log p(correct transition), p over Shift and all legal arcs and labels."""
-    flat = scores.flat(torch.logsumexp(scores.arcs, dim=2)).view(-1)
-    normaliser = segment_logsumexp(flat[batch.legal], batch.configuration, len(batch.chosen))
-    relations, nodes = scores.arcs.shape[2:]
-    relation = batch.arc_relations if relations > 1 else 0
-    index = ((batch.arc_sentences * nodes + batch.arc_heads) * relations + relation) * nodes + batch.arc_dependents
-    arcs = scores.arcs.reshape(-1)[index].sum()
-    others = flat[batch.chosen[~batch.is_arc]].sum()
+    rows = scores.flat(torch.logsumexp(scores.arcs, dim=2))
+    normaliser = segment_logsumexp(rows.view(-1)[batch.legal], batch.configuration, len(batch.chosen))
+    arcs = _arc_scores(scores, batch.arc_sentences, batch.arc_heads, batch.arc_dependents, batch.arc_relations).sum()
+    others = scores.target(rows).view(-1)[batch.chosen[~batch.is_arc]].sum()
     return normaliser.sum() - arcs - others
+
+
+def explored_loss(scores: TransitionScores, batch: Batch, explorer: Explorer) -> Tensor:
+    """Return the sum over the configurations of explored paths of −log p(any correct transition)."""
+    rows = scores.flat(torch.logsumexp(scores.arcs, dim=2))
+    flat, target, width = rows.view(-1), scores.target(rows).view(-1), rows.shape[1]
+    count, nodes = len(rows), scores.arcs.shape[-1]
+    gold, relations = np.full((count, nodes), NO_HEAD, dtype=np.int64), np.zeros((count, nodes), dtype=np.int64)
+    arcs = batch.arc_sentences.numpy(), batch.arc_dependents.numpy()
+    gold[arcs], relations[arcs] = batch.arc_heads.numpy(), batch.arc_relations.numpy()
+    lengths = batch.arrays[LENGTHS].numpy().astype(np.int64) - 1
+    loss = torch.zeros(())
+    for members, paths in explorer.paths(lengths, gold, scores.table()):
+        sentences, size = members[paths.sentences], len(paths.sentences)
+        legal = torch.from_numpy(paths.legal + width * sentences[paths.legal_of])
+        normaliser = segment_logsumexp(flat[legal], torch.from_numpy(paths.legal_of), size)
+        is_arc = paths.correct < nodes * nodes
+        owners = sentences[paths.correct_of]
+        heads, dependents = np.divmod(paths.correct[is_arc], nodes)
+        arc_owners = owners[is_arc]
+        indices = (arc_owners, heads, dependents, relations[arc_owners, dependents])
+        others = torch.from_numpy(paths.correct[~is_arc] + width * owners[~is_arc])
+        values = torch.cat([_arc_scores(scores, *map(torch.from_numpy, indices)), target[others]])
+        segments = torch.from_numpy(np.concatenate([paths.correct_of[is_arc], paths.correct_of[~is_arc]]))
+        loss = loss + normaliser.sum() - segment_logsumexp(values, segments, size).sum()
+    return loss
+
+
+def _arc_scores(
+    scores: TransitionScores, sentences: Tensor, heads: Tensor, dependents: Tensor, relations: Tensor
+) -> Tensor:
+    """[arcs] Return the scores of arcs with these relations, if relations are scored together with arcs."""
+    count, nodes = scores.arcs.shape[2:]
+    relation = relations if count > 1 else 0
+    return scores.arcs.reshape(-1)[((sentences * nodes + heads) * count + relation) * nodes + dependents]
 
 
 def relation_loss(scorer: FactoredScorer, scores: TransitionScores, batch: Batch) -> Tensor:
@@ -30,6 +104,15 @@ def relation_loss(scorer: FactoredScorer, scores: TransitionScores, batch: Batch
     heads = scores.relation_heads[batch.arc_sentences, batch.arc_heads]
     dependents = scores.relation_dependents[batch.arc_sentences, batch.arc_dependents]
     return cross_entropy(scorer.relation_logits(heads, dependents), batch.arc_relations, reduction="sum")
+
+
+def head_loss(scores: TransitionScores, batch: Batch) -> Tensor:
+    """Return the sum over the oracle's arcs of −log p(head), p over all other nodes of the sentence."""
+    arcs = torch.logsumexp(scores.arcs, dim=2)[batch.arc_sentences, :, batch.arc_dependents]
+    nodes = torch.arange(arcs.shape[1])
+    is_head = nodes < batch.arrays[LENGTHS][batch.arc_sentences].unsqueeze(1)
+    is_head &= nodes != batch.arc_dependents.unsqueeze(1)
+    return cross_entropy(arcs.masked_fill(~is_head, -torch.inf), batch.arc_heads, reduction="sum")
 
 
 def segment_logsumexp(values: Tensor, segments: Tensor, count: int) -> Tensor:
@@ -46,12 +129,18 @@ def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:
     return cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=NOT_KNOWN, reduction="sum")
 
 
-def batch_loss(network: Network, batch: Batch) -> Tensor:
-    """Return all losses of a batch, summed."""
+def batch_loss(
+    network: Network, batch: Batch, configuration: Configuration, explorer: Explorer | None = None
+) -> Tensor:
+    """Return the weighted sum of all losses of a batch; without an explorer, paths are those of the static oracle."""
     output = network(batch.arrays)
-    loss = transition_loss(output.transitions, batch)
+    scores = output.transitions
+    paths_loss = transition_loss(scores, batch) if explorer is None else explored_loss(scores, batch, explorer)
+    loss = configuration.transition_weight * paths_loss
     if isinstance(network.scorer, FactoredScorer):
-        loss = loss + relation_loss(network.scorer, output.transitions, batch)
+        loss = loss + configuration.relation_weight * relation_loss(network.scorer, scores, batch)
+    if configuration.head_weight:
+        loss = loss + configuration.head_weight * head_loss(scores, batch)
     for name, logits in output.columns.items():
-        loss = loss + tagging_loss(logits, batch.labels[name])
+        loss = loss + configuration.tag_weight * tagging_loss(logits, batch.labels[name])
     return loss

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from longarc.configuration import Configuration
@@ -21,6 +23,7 @@ from longarc.training.trained_model import TrainedModel
 from longarc.training.training_data import (
     Example,
     check_lengths,
+    epoch_batches,
     has_single_root,
     learn_columns,
     learn_relations,
@@ -60,20 +63,29 @@ def prepare(
         features=features,
         columns=learn_columns(configuration, train),
         relations=learn_relations(trees),
+        arc_score=configuration.arc_score,
         crossing_cost=0.0 if configuration.crossing_cost == "auto" else configuration.crossing_cost,
     )
     Description.from_json(description.as_json(), "the training data")  # what a model file could not contain
     torch.manual_seed(configuration.seed)
     network = Network(configuration, description)
     network.encoder.initialise(pretrained, configuration.seed)
-    is_small = sum(map(len, train)) < configuration.small_treebank
     data = TrainingData(
         make_examples(description, train, trees),
         dev,
-        configuration.epochs or (SMALL_TREEBANK_EPOCHS if is_small else EPOCHS),
+        _count_epochs(configuration, train),
         _fingerprint(configuration, train, dev, pretrained),
     )
     return TrainedModel(configuration, description, relation_mask(trees, description.relations), network), data
+
+
+def _count_epochs(configuration: Configuration, train: Sequence[Sentence]) -> int:
+    """Return the number of epochs: as configured, but enough for `min_updates`."""
+    is_small = sum(map(len, train)) < configuration.small_treebank
+    epochs = configuration.epochs or (SMALL_TREEBANK_EPOCHS if is_small else EPOCHS)
+    nodes = np.array([len(sentence) + 1 for sentence in train])
+    updates = len(epoch_batches(nodes, configuration, 1))  # the same in every epoch
+    return max(epochs, math.ceil(configuration.min_updates / updates))
 
 
 def _fingerprint(

@@ -29,7 +29,7 @@ from longarc.training.checkpoint import (
 )
 from longarc.training.device import CPU, random_state
 from longarc.training.interruption import Interrupted, call_on_signals
-from longarc.training.loss import batch_loss
+from longarc.training.loss import Explorer, batch_loss
 from longarc.training.prepare import TrainingData
 from longarc.training.process_group import ALONE, GradientSum, ProcessGroup, random_seed_of
 from longarc.training.scoring import score_words
@@ -276,9 +276,17 @@ class Trainer:
         share = self.group.share(indices)
         if len(share):  # a batch may have fewer sentences than there are processes
             batch = make_batch([self.data.examples[index] for index in share], self.model.description)
-            loss = batch_loss(self.network, batch.to(self.device)) / size
+            loss = batch_loss(self.network, batch.to(self.device), self.configuration, self._explorer()) / size
             loss.backward()  # type: ignore[no-untyped-call]
         return self.gradients.add_up(loss.detach())
+
+    def _explorer(self) -> Explorer | None:
+        """Return how to explore in the next batch, if at all; the same for the same seed, epoch, batch and process."""
+        configuration, position = self.configuration, self.position
+        if not configuration.exploration or position.epoch < configuration.exploration_epoch:
+            return None
+        rng = np.random.default_rng((configuration.seed, position.epoch, position.batches_done, self.group.rank))
+        return Explorer(self.model.description, configuration.exploration, rng)
 
     def _set_learning_rate(self, epochs_done: float) -> None:
         if self.configuration.schedule == "halving":

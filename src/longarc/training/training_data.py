@@ -21,7 +21,7 @@ from longarc.model.encoder import LENGTHS
 from longarc.runtime.description import Description
 from longarc.transitions import get_system
 from longarc.transitions.oracle_paths import MAX_NODES, OraclePath, oracle_paths, positions_of
-from longarc.trees.pseudo_projective import projectivize
+from longarc.trees.pseudo_projective import lift, projectivize
 from longarc.trees.structure import Heads, root_children
 
 MAX_PAIRS = 1 << 17
@@ -102,9 +102,12 @@ def has_single_root(configuration: Configuration, sentences: Sequence[Sentence])
 def training_trees(configuration: Configuration, sentences: Sequence[Sentence]) -> list[Tree]:
     """Return the trees that the transition system learns: projectivized if it needs that."""
     trees = [(sentence.node_heads, sentence.node_relations) for sentence in sentences]
-    if get_system(configuration.system).projective:
-        trees = [projectivize(heads, relations, configuration.projectivization) for heads, relations in trees]
-    return trees
+    scheme = configuration.projectivization
+    if not get_system(configuration.system).projective:
+        return trees
+    if scheme == "none":
+        return [(lift(heads)[0], relations) for heads, relations in trees]
+    return [projectivize(heads, relations, scheme) for heads, relations in trees]
 
 
 def learn_columns(configuration: Configuration, sentences: Sequence[Sentence]) -> dict[str, Column]:

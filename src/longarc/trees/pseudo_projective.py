@@ -15,26 +15,17 @@ from longarc.trees.structure import Heads, projective_arcs
 
 Scheme = Literal["head", "path", "head+path"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+Projectivization = Literal["head", "path", "head+path", "none"]
+"""A marking scheme, or none: lifted arcs are not marked and stay lifted."""
+PROJECTIVIZATIONS: tuple[Projectivization, ...] = get_args(Projectivization)
 
 LIFTED, ON_PATH = "|", "%"
 
 
 def projectivize(heads: Heads, relations: Sequence[str], scheme: Scheme) -> tuple[Heads, list[str]]:
-    """Return a projective tree and its marked relations; a tree that is projective already is returned unchanged.
-
-    While there are non-projective arcs, the shortest one (measured in the original tree, leftmost first) is attached
-    to the head of its head.
-    """
+    """Return a projective tree and its marked relations; a tree that is projective already is returned unchanged."""
     original = heads
-    heads = heads.copy()
-    lifted: set[int] = set()
-    on_path: set[int] = set()
-    length = np.abs(np.arange(len(heads)) - original)
-    while (non_projective := np.flatnonzero(~projective_arcs(heads))).size:
-        dependent = int(non_projective[np.argmin(length[non_projective])])
-        lifted.add(dependent)
-        on_path.add(int(heads[dependent]))
-        heads[dependent] = heads[heads[dependent]]
+    heads, lifted, on_path = lift(heads)
     marked = list(relations)
     if not lifted:
         return heads, marked
@@ -52,6 +43,24 @@ def projectivize(heads: Heads, relations: Sequence[str], scheme: Scheme) -> tupl
         if scheme != "head" and node in on_path:
             marked[node] += ON_PATH
     return heads, marked
+
+
+def lift(heads: Heads) -> tuple[Heads, set[int], set[int]]:
+    """Return a projective tree, the dependents of lifted arcs, and the words from which they were lifted.
+
+    While there are non-projective arcs, the shortest one (measured in the original tree, leftmost first) is attached
+    to the head of its head.
+    """
+    lifted: set[int] = set()
+    on_path: set[int] = set()
+    length = np.abs(np.arange(len(heads)) - heads)
+    heads = heads.copy()
+    while (non_projective := np.flatnonzero(~projective_arcs(heads))).size:
+        dependent = int(non_projective[np.argmin(length[non_projective])])
+        lifted.add(dependent)
+        on_path.add(int(heads[dependent]))
+        heads[dependent] = heads[heads[dependent]]
+    return heads, lifted, on_path
 
 
 def detect_scheme(relations: Sequence[str]) -> Scheme:
