@@ -45,6 +45,10 @@ def test_an_unknown_preset_is_an_error_that_lists_the_known_ones() -> None:
         ({"seed": -1}, "seed is -1, expected a whole number, at least 0"),
         ({"system": "covingtown"}, "nl-covington"),
         ({"parser_input": "chars"}, "tagger, words"),
+        ({"crossing_cost": "much"}, "crossing_cost is 'much', expected one of auto or a number, at least 0"),
+        ({"system": "arc-swift", "exploration": 0.5}, "arc-swift has no dynamic oracle(.|\n)*nl-covington"),
+        ({"no_arc": "authors"}, "nl-covington has no No-Arc"),
+        ({"arc_score": "total", "relation_dimensions": 5}, "arc_score: 'total' needs arcs that are scored"),
     ],
 )
 def test_a_wrong_key_or_value_is_named(values: dict[str, object], message: str) -> None:

@@ -71,6 +71,13 @@ def test_a_training_shows_what_it_has_and_what_to_do_next(tmp_path: Path) -> Non
     assert lines[-1] == f"Next: longarc parse {dev} --model {model} --output parsed.conllu"
 
 
+def test_options_that_are_valid_only_together_can_be_set_in_any_order(tmp_path: Path) -> None:
+    treebank = write_toy_treebank(tmp_path / "toy.conllu", 8)
+    train(treebank, tmp_path / "out", "--epochs=1", "--set=no_arc=authors", "--system=covington")
+    with pytest.raises(LongarcError, match="nl-covington has no No-Arc"):
+        train(treebank, tmp_path / "other", "--epochs=1", "--set=no_arc=authors")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
 def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_model(tmp_path: Path, how: signal.Signals) -> None:
@@ -103,6 +110,34 @@ def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_model(tmp_path: P
         "parts.longarc",
         "weights.safetensors",
     ]
+
+
+@pytest.mark.parametrize("system", ["covington", "nl-covington", "non-monotonic-nl-covington"])
+def test_training_with_exploration_is_resumed_bit_for_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    treebank = write_toy_treebank(tmp_path / "toy.conllu", 30)
+    options = ["--epochs=2", "--system", system, "--set=batch_sentences=4", "--set=exploration=0.7"]
+    train(treebank, tmp_path / "whole", *options)
+    train(treebank, tmp_path / "static", *options[:-1])
+    batch_loss, calls = trainer.batch_loss, 0  # type: ignore[attr-defined]
+
+    def interrupting(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 11:  # in the second of two epochs of 8 batches; exploration begins there
+            signal.raise_signal(signal.SIGINT)
+        return batch_loss(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(trainer, "batch_loss", interrupting)
+        assert invoke(arguments(treebank, tmp_path / "parts", *options)).exit_code == 130
+    train(treebank, tmp_path / "parts", *options, "--resume")
+    whole, parts, static = (
+        load_tensors(tmp_path / name / "weights.safetensors")[0] for name in ("whole", "parts", "static")
+    )
+    assert all(torch.equal(whole[key], parts[key]) for key in whole)
+    assert not all(torch.equal(whole[key], static[key]) for key in whole)
 
 
 def test_it_can_be_stopped_while_the_last_epoch_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

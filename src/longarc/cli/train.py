@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from contextlib import ExitStack, nullcontext, redirect_stderr
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -121,8 +121,10 @@ def train(
     configuration = load_preset(preset)
     if config is not None:
         configuration = configuration.updated(read_toml(config), str(config))
+    values: dict[str, Any] = {} if system is None else {"system": system}
     for setting in settings or []:
-        configuration = configuration.updated(parse_setting(setting), "--set")
+        values |= parse_setting(setting)
+    configuration = configuration.updated(values, "--set")  # all at once: some keys are valid only together
     options = {"system": system, "vectors_limit": vectors_limit, "epochs": epochs, "seed": seed}
     overrides = {key: value for key, value in options.items() if value is not None}
     configuration = configuration.updated(overrides, "command line")
