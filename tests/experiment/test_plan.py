@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from longarc.data.treebank_sources import data_folder
 from longarc.errors import LongarcError
 from longarc.experiment.plan import read_plan
 from longarc.experiment.tables import system_name
@@ -23,6 +24,13 @@ def test_the_experiment_that_comes_with_the_source_is_well_formed() -> None:
     ]
     assert len(plan.runs) == 9
     assert {run.configuration.epochs for run in plan.runs if run.treebank.name == "Ancient Greek"} == {10}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "experiments").glob("*.toml")), ids=lambda path: path.stem)
+def test_every_experiment_that_comes_with_the_source_is_well_formed(path: Path) -> None:
+    plan = read_plan(path)
+    assert plan.runs
+    assert all(str(file).startswith(str(data_folder())) for bank in plan.treebanks for file in bank.files.values())
 
 
 def test_the_example_in_the_documentation_is_well_formed(tmp_path: Path) -> None:

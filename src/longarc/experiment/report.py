@@ -103,14 +103,20 @@ def _conventions(measured: Sequence[Setting]) -> list[str]:
 
 
 def _pairs(plan: ExperimentPlan) -> list[tuple[str, str]]:
-    """Return the labels to compare: systems within each variant, and the first variant of a system with the others."""
+    """Return the labels to compare: systems in each variant that both have, or else in the first variant of each, and
+    the first variant of a system with its others."""
     systems = [("covington", "nl-covington"), ("arc-swift", "nl-covington")]
     systems += [("nl-covington", system) for system in plan.systems if all(system not in known for known in systems)]
-    pairs = [(label(first, name), label(second, name)) for name in plan.variants for first, second in systems]
-    for system in plan.systems:
-        first, *others = [name for name in plan.labels if system_of(name) == system]
-        pairs += [(first, other) for other in others]
-    return [pair for pair in pairs if set(pair) <= set(plan.labels)]
+    labels = {system: [name for name in plan.labels if system_of(name) == system] for system in plan.systems}
+    pairs: list[tuple[str, str]] = []
+    for first, second in systems:
+        if first in labels and second in labels:
+            shared = [(label(first, name), label(second, name)) for name in plan.variants]
+            shared = [pair for pair in shared if set(pair) <= set(plan.labels)]
+            pairs += shared or [(labels[first][0], labels[second][0])]
+    for first_label, *others in labels.values():
+        pairs += [(first_label, other) for other in others]
+    return pairs
 
 
 def _comparisons(plan: ExperimentPlan, measured: Sequence[Setting]) -> list[str]:
