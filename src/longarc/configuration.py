@@ -65,6 +65,9 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Layers of the tagger's BiLSTM; 0 means as many as the parser's."""
     lstm_size: Positive = 400
     """Units per direction, in tagger and parser."""
+    decoder_size: NotNegative = 0
+    """Units of a forward LSTM on top of the parser's BiLSTM, whose states stand for words as dependents, as in the
+    pointer parser of 2019; 0 disables it."""
     parser_input: Literal["tagger", "words"] = "tagger"
     """What the parser's BiLSTM reads besides tags: the tagger's BiLSTM (the authors' code) or word vectors (the paper's
     appendix)."""

@@ -13,7 +13,7 @@ import torch
 from longarc import read_all
 from longarc.data.columns import COLUMNS
 from longarc.evaluation.breakdown import Row
-from longarc.runtime.model_file import MAIN, read_model_file
+from longarc.runtime.model_file import MAIN, read_model_file, write_model_file
 from longarc.runtime.parser import Parser
 from longarc.training import packaging
 from longarc.training.packaging import Origin, lstm_moments, make_int8, write_models
@@ -82,6 +82,9 @@ def test_the_packaged_model_scores_and_parses_as_the_network_does(
         ("covington", {"arc_score": "total"}),
         ("nl-covington", {"crossing_cost": 0.5}),
         ("arc-swift", {"projectivization": "none"}),
+        ("pointer", {"decoder_size": 5}),
+        ("pointer", {"decoder_size": 5, "relation_dimensions": 7, "lstm_dropout": 0.3}),
+        ("covington", {"decoder_size": 5, "no_arc": "authors"}),
     ],
 )
 def test_options_of_the_search_and_the_scorer_are_packaged(
@@ -89,7 +92,11 @@ def test_options_of_the_search_and_the_scorer_are_packaged(
 ) -> None:
     sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 60))
     model, plain = small(system, sentences, **changes), small(system, sentences)
-    parser = Parser(packaged(model), threads=1)
+    file = packaged(model)
+    write_model_file(tmp_path / "model.longarc", file)
+    write_model_file(tmp_path / "int8.longarc", make_int8(file))
+    assert is_tree(Parser(tmp_path / "int8.longarc", threads=1).parse(sentences[0]).node_heads)
+    parser = Parser(tmp_path / "model.longarc", threads=1)
     different = 0
     for sentence, parsed in zip(sentences, parser.stream([s.copy() for s in sentences]), strict=True):
         assert (parsed.node_heads.tolist(), parsed.node_relations) == parse_with_torch(model, sentence)[:2]

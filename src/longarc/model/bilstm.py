@@ -1,4 +1,4 @@
-"""A bidirectional LSTM for batches of padded sentences.
+"""LSTMs for batches of padded sentences.
 
 Each direction is a plain LSTM over padded sequences, the backward one over reversed sentences, so that padding comes
 last and never reaches a word. Packed sequences are much slower in training: they add each time step's gradient to a
@@ -86,13 +86,35 @@ class BiLSTM(nn.Module):
         return g.add("Reshape", y, g.shape(0, 2 * pair[0].hidden_size))
 
 
-def _export_layer(g: GraphWriter, x: str, lengths: str, pair: tuple[nn.LSTM, nn.LSTM]) -> tuple[str, str]:
-    """Add one layer; return all states [N, 2, batch, size] and the last ones [2, batch, size]."""
-    weights = [g.constant(np.stack([_gates(getattr(lstm, f"weight_{k}_l0")) for lstm in pair])) for k in ("ih", "hh")]
-    bias = np.stack([np.concatenate([_gates(lstm.bias_ih_l0), _gates(lstm.bias_hh_l0)]) for lstm in pair])
+class ForwardLSTM(nn.Module):
+    """One layer that reads from left to right, with dropout on its inputs."""
+
+    def __init__(self, inputs: int, size: int, dropout: float) -> None:
+        super().__init__()
+        self.dropout = SharedDropout(dropout)
+        self.lstm = nn.LSTM(inputs, size)
+        _initialise(self.lstm)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return [N, batch, size]. x: [N, batch, inputs]."""
+        states: Tensor = self.lstm(self.dropout(x))[0]
+        return states
+
+    def export(self, g: GraphWriter, x: str, lengths: str) -> str:
+        """Add [N, batch, inputs] → [N, batch, size]."""
+        states, _ = _export_layer(g, x, lengths, (self.lstm,))
+        return g.add("Squeeze", states, g.shape(1))
+
+
+def _export_layer(g: GraphWriter, x: str, lengths: str, lstms: tuple[nn.LSTM, ...]) -> tuple[str, str]:
+    """Add one layer of one or two directions; return all states [N, directions, batch, size] and the last ones
+    [directions, batch, size]."""
+    weights = [g.constant(np.stack([_gates(getattr(lstm, f"weight_{k}_l0")) for lstm in lstms])) for k in ("ih", "hh")]
+    bias = np.stack([np.concatenate([_gates(lstm.bias_ih_l0), _gates(lstm.bias_hh_l0)]) for lstm in lstms])
     inputs = [x, *weights, g.constant(bias), lengths]
     states, last = (f"{g.prefix}n{len(g.nodes)}{part}" for part in ("", "_last"))
-    attributes: dict[str, Any] = {"hidden_size": pair[0].hidden_size, "direction": "bidirectional"}
+    direction = "bidirectional" if len(lstms) == 2 else "forward"
+    attributes: dict[str, Any] = {"hidden_size": lstms[0].hidden_size, "direction": direction}
     g.nodes.append(helper.make_node("LSTM", inputs, [states, last], **attributes))
     return states, last
 

@@ -72,6 +72,11 @@ class GraphWriter:
         pads = self.constant(np.array([0] * (2 * axes - 1) + [1], dtype=np.int64))
         return self.add("Pad", x, pads, self.constant(np.array(1.0, dtype=np.float32)))
 
+    def pad_ends(self, x: str) -> str:
+        """Add a zero row before and after the first axis of a tensor with three axes."""
+        pads = self.constant(np.array([1, 0, 0, 1, 0, 0], dtype=np.int64))
+        return self.add("Pad", x, pads, self.constant(np.array(0.0, dtype=np.float32)))
+
     def serialize(self) -> bytes:
         """Return the checked graph as bytes."""
         inputs, outputs = (

@@ -15,6 +15,7 @@ from longarc.configuration import Configuration
 from longarc.data.columns import Column
 from longarc.model.biaffine import normal_
 from longarc.model.bilstm import BiLSTM, reversal_of
+from longarc.model.decoder import Decoder
 from longarc.model.encoder import LENGTHS
 from longarc.model.encoders import ENCODERS
 from longarc.model.graph_writer import INT64, GraphWriter
@@ -74,6 +75,8 @@ class Network(nn.Module):
         width = self.encoder.lexical_width if self.reads_lexical else self.encoder.width
         width += configuration.tag_dimensions * sum(column.is_input for column in description.columns.values())
         self.parser_lstm = BiLSTM(width, size, configuration.lstm_layers, configuration.lstm_dropout)
+        decoder_size = configuration.decoder_size
+        self.decoder = Decoder(2 * size, decoder_size, configuration.lstm_dropout) if decoder_size else None
         scorer = FactoredScorer if configuration.relation_dimensions else JointScorer
         self.scorer = scorer(configuration, description)
         self.dropout = nn.Dropout(configuration.dropout)
@@ -96,7 +99,9 @@ class Network(nn.Module):
             columns[name] = logits.transpose(0, 1)
             parts += embeddings
         reversal = reversal_of(arrays[LENGTHS], len(merged))
-        return NetworkOutput(self.scorer(self.parser_lstm(torch.cat(parts, dim=-1), reversal)), columns)
+        vectors = self.parser_lstm(torch.cat(parts, dim=-1), reversal)
+        decoded = vectors if self.decoder is None else self.decoder(vectors, arrays[LENGTHS])
+        return NetworkOutput(self.scorer(vectors, decoded), columns)
 
     def export(self, relation_mask: NDArray[np.float32]) -> dict[str, bytes]:
         """Return the graphs of the network by name; see runtime.session.Session for their inputs and outputs.
@@ -112,7 +117,8 @@ class Network(nn.Module):
             assert isinstance(tagger, Tagger)
             parts += tagger.export(g, merged, name)
         vectors = self.parser_lstm.export(g, g.add("Concat", *parts, axis=-1), LENGTHS)
-        self.scorer.export(g, vectors, relation_mask)
+        decoded = vectors if self.decoder is None else self.decoder.export(g, vectors, LENGTHS)
+        self.scorer.export(g, vectors, decoded, relation_mask)
         return {
             MAIN: g.serialize(),
             **self.encoder.export_graphs(),

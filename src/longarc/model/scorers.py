@@ -98,8 +98,8 @@ class Scorer(nn.Module, ABC):
         return g.serialize()
 
     @abstractmethod
-    def export(self, g: GraphWriter, vectors: str, mask: NDArray[np.float32]) -> None:
-        """Add the outputs that score transitions; see runtime.session.Session. vectors: [N, batch, 2 · lstm_size]."""
+    def export(self, g: GraphWriter, vectors: str, decoded: str, mask: NDArray[np.float32]) -> None:
+        """Add the outputs that score transitions; see runtime.session.Session and `forward`."""
 
     @abstractmethod
     def _export_relation_scores(self, g: GraphWriter) -> str:
@@ -118,6 +118,8 @@ class JointScorer(Scorer):
         super().__init__(configuration, description)
         merge, width = configuration.merge_dimensions, configuration.pair_dimensions
         self.merge = nn.Linear(2 * configuration.lstm_size, merge)
+        size = configuration.decoder_size
+        self.decoder_merge = nn.Linear(size, merge) if size else None
         self.head = nn.Linear(merge, width)
         self.dependent = nn.Linear(merge, width)
         self.pairs = Biaffine(width, width)
@@ -127,10 +129,12 @@ class JointScorer(Scorer):
         self.reduce = Biaffine(width, 1) if self.has_reduce else None
         self.dropout = nn.Dropout(configuration.dropout)
 
-    def forward(self, vectors: Tensor) -> TransitionScores:
-        """vectors: [N, batch, 2 · lstm_size]"""
+    def forward(self, vectors: Tensor, decoded: Tensor) -> TransitionScores:
+        """vectors: [N, batch, 2 · lstm_size]. decoded: [N, batch, decoder_size] if there is a decoder, else vectors."""
         merged = self.dropout(torch.relu(self.merge(vectors))).transpose(0, 1)
         head = self.dropout(torch.relu(self.head(merged)))
+        if self.decoder_merge is not None:
+            merged = self.dropout(torch.relu(self.decoder_merge(decoded))).transpose(0, 1)
         dependent = self.dropout(torch.relu(self.dependent(merged)))
         combined = self.dropout(torch.relu(self.pairs.pairs(head, dependent)))
         arcs = self.relations.weight @ combined + self.relations.bias.unsqueeze(-1)
@@ -154,14 +158,17 @@ class JointScorer(Scorer):
         no_arc, target, best = (part.unsqueeze(-1).expand(batch, nodes, nodes) for part in parts)
         return replace(scores, no_arc=no_arc, no_arc_target=target, no_arc_best=best)
 
-    def export(self, g: GraphWriter, vectors: str, mask: NDArray[np.float32]) -> None:
+    def export(self, g: GraphWriter, vectors: str, decoded: str, mask: NDArray[np.float32]) -> None:
         """`arcs` has the best relation's score, `totals` the log-sum-exp over all relations.
 
         The scores of all relations never exist for more than one head at a time: memory grows with the square of the
         length, not with that times the relations.
         """
         merged = g.linear(vectors, self.merge, relu=True)
-        head, dependent = (g.linear(merged, layer, relu=True) for layer in (self.head, self.dependent))
+        head = g.linear(merged, self.head, relu=True)
+        if self.decoder_merge is not None:
+            merged = g.linear(decoded, self.decoder_merge, relu=True)
+        dependent = g.linear(merged, self.dependent, relu=True)
         for name, part in (("relation_heads", head), ("relation_dependents", dependent)):
             output = g.output(name, FLOAT, "batch", "nodes", self.head.out_features)
             g.add("Transpose", part, perm=[1, 0, 2], output=output)
@@ -195,9 +202,9 @@ class JointScorer(Scorer):
         combined = g.add("Relu", g.add("MatMul", left, g.add("Unsqueeze", dependent, g.shape(3))))
         scores = g.linear(g.add("Squeeze", combined, g.shape(3)), self.relations)  # [N, batch, relations]
         best = g.add("Transpose", g.add("ReduceMax", scores, axes=[2], keepdims=1), perm=[1, 0, 2])
-        nodes = g.add("Slice", g.add("Shape", best), g.shape(1), g.shape(2))
-        target = g.add("Concat", g.shape(1, 1), nodes, axis=0)
-        g.add("Expand", best, target, output=g.output("no_arc", FLOAT, "batch", "nodes", "nodes"))
+        row = g.add("Transpose", best, perm=[0, 2, 1])
+        zeros = g.add("Sub", row, row)  # [batch, 1, N], which repeats each word's score for all right words
+        g.add("Add", best, zeros, output=g.output("no_arc", FLOAT, "batch", "nodes", "nodes"))
 
     def _scan(self, left: str, masks: str, names: list[str], outputs: list[str]) -> onnx.NodeProto:
         """Compute the named scores head by head, [N head, batch, N dependent] each."""
@@ -260,21 +267,27 @@ class FactoredScorer(Scorer):
     def __init__(self, configuration: Configuration, description: Description) -> None:
         super().__init__(configuration, description)
         inputs, width = 2 * configuration.lstm_size, configuration.pair_dimensions
+        dependent_inputs = configuration.decoder_size or inputs
         self.head = nn.Linear(inputs, width)
-        self.dependent = nn.Linear(inputs, width)
+        self.dependent = nn.Linear(dependent_inputs, width)
         self.pairs = Biaffine(width, 1 + self.has_no_arc)
         self.shift = Biaffine(width, 1)
         self.reduce = Biaffine(width, 1) if self.has_reduce else None
         self.relation_head = nn.Linear(inputs, configuration.relation_dimensions)
-        self.relation_dependent = nn.Linear(inputs, configuration.relation_dimensions)
+        self.relation_dependent = nn.Linear(dependent_inputs, configuration.relation_dimensions)
         self.relations = Biaffine(configuration.relation_dimensions, self.relation_count)
         self.dropout = SharedDropout(configuration.dropout)
 
-    def forward(self, vectors: Tensor) -> TransitionScores:
-        """vectors: [N, batch, 2 · lstm_size]"""
+    def forward(self, vectors: Tensor, decoded: Tensor) -> TransitionScores:
+        """vectors: [N, batch, 2 · lstm_size]. decoded: [N, batch, decoder_size] if there is a decoder, else vectors."""
         head, dependent, relation_head, relation_dependent = (
-            self.dropout(torch.relu(layer(vectors))).transpose(0, 1)
-            for layer in (self.head, self.dependent, self.relation_head, self.relation_dependent)
+            self.dropout(torch.relu(layer(inputs))).transpose(0, 1)
+            for layer, inputs in (
+                (self.head, vectors),
+                (self.dependent, decoded),
+                (self.relation_head, vectors),
+                (self.relation_dependent, decoded),
+            )
         )
         pairs = self.pairs.pairs(head, dependent)
         return TransitionScores(
@@ -290,18 +303,22 @@ class FactoredScorer(Scorer):
         """Return [arcs, relations] for arcs whose words have these vectors [arcs, relation_dimensions]."""
         return self.relations.diagonal(heads, dependents)
 
-    def export(self, g: GraphWriter, vectors: str, mask: NDArray[np.float32]) -> None:
-        head, dependent = (g.append_one(g.linear(vectors, layer, relu=True)) for layer in (self.head, self.dependent))
+    def export(self, g: GraphWriter, vectors: str, decoded: str, mask: NDArray[np.float32]) -> None:
+        head = g.append_one(g.linear(vectors, self.head, relu=True))
+        dependent = g.append_one(g.linear(decoded, self.dependent, relu=True))
         right = g.add("Transpose", dependent, perm=[1, 2, 0])
         width = self.head.out_features + 1
         weights = self.pairs.weight.detach().view(width, self.pairs.outputs, width)
         for number, name in enumerate(["arcs", "no_arc"][: self.pairs.outputs]):
             left = g.add("Transpose", g.add("MatMul", head, g.constant(weights[:, number])), perm=[1, 0, 2])
             g.add("MatMul", left, right, output=g.output(name, FLOAT, "batch", "nodes", "nodes"))
-        layers = {"relation_heads": self.relation_head, "relation_dependents": self.relation_dependent}
-        for name, layer in layers.items():
+        layers = {
+            "relation_heads": (self.relation_head, vectors),
+            "relation_dependents": (self.relation_dependent, decoded),
+        }
+        for name, (layer, inputs) in layers.items():
             output = g.output(name, FLOAT, "batch", "nodes", layer.out_features)
-            g.add("Transpose", g.linear(vectors, layer, relu=True), perm=[1, 0, 2], output=output)
+            g.add("Transpose", g.linear(inputs, layer, relu=True), perm=[1, 0, 2], output=output)
         self._export_shift_and_reduce(g, head, dependent)
 
     def _export_relation_scores(self, g: GraphWriter) -> str:

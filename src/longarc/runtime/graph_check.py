@@ -27,7 +27,8 @@ DTYPES: dict[int, Any] = {FLOAT: "<f4", INT8: "<i1", INT64: "<i8"}
 """The types of constants."""
 VALUE_TYPES = {FLOAT, 2, INT8, 6, INT64, 9}
 """The types of inputs, outputs and intermediate values: also uint8, int32 and bool."""
-BIDIRECTIONAL = b"bidirectional"
+DIRECTIONS = {b"forward": 1, b"bidirectional": 2}
+"""The directions of LSTMs, and how many each value stands for."""
 
 LSTM_ATTRIBUTES = {"direction": STRING, "hidden_size": INT}
 OPERATORS: dict[tuple[str, str], dict[str, int]] = {
@@ -249,7 +250,7 @@ def _attributes(node: Message, allowed: Mapping[str, int]) -> Iterator[tuple[str
         if (
             attribute.get("type") != kind
             or attribute.keys() != {"name", "type", VALUE_FIELDS[kind]}
-            or (kind == STRING and value != BIDIRECTIONAL)
+            or (kind == STRING and value not in DIRECTIONS)
             or any(abs(number) > MAX_ATTRIBUTE_VALUE for number in numbers)
         ):
             raise ValueError(f"{node['op_type']} has an unexpected value of {name}")
@@ -258,10 +259,14 @@ def _attributes(node: Message, allowed: Mapping[str, int]) -> Iterator[tuple[str
 
 def _lstm_fits(constants: list[NDArray[Any] | None], attributes: Message, *, is_quantized: bool) -> bool:
     """Whether the weights of an LSTM have the sizes that its number of units requires; onnxruntime relies on it."""
-    size = attributes["hidden_size"]
-    shapes: dict[int, tuple[int | None, ...]] = {1: (2, 4 * size, None), 2: (2, 4 * size, size), 3: (2, 8 * size)}
+    size, count = attributes["hidden_size"], DIRECTIONS[attributes["direction"]]
+    shapes: dict[int, tuple[int | None, ...]] = {
+        1: (count, 4 * size, None),
+        2: (count, 4 * size, size),
+        3: (count, 8 * size),
+    }
     if is_quantized:
-        shapes = {**shapes, 1: (2, None, 4 * size), 2: (2, size, 4 * size), 8: (2,), 9: (2,), 10: (2,), 11: (2,)}
+        shapes |= {1: (count, None, 4 * size), 2: (count, size, 4 * size), **dict.fromkeys((8, 9, 10, 11), (count,))}
     if len(constants) != (12 if is_quantized else 5):
         return False
     return all(_has_shape(constants[index], shape) for index, shape in shapes.items())
