@@ -162,7 +162,7 @@ def test_the_card_scores_non_projective_arcs(tmp_path: Path) -> None:
     rows = [f"{word}\tw{word}\t_\t{columns.format(head)}" for word, head in enumerate([3, 4, 0, 3], 1)]
     path = tmp_path / "crossing.conllu"
     path.write_text("\n".join(rows) + "\n\n")
-    sentences = read_all(path) * 8
+    sentences = list(read_all(path)) * 8
     model = small("nl-covington", sentences, epochs=1, crossing_cost=2)
     ((path, file),) = write_models(model, tmp_path, sentences, {}, Origin(), quantize=False)
     assert read_model_file(path).description.crossing_cost == 2

@@ -22,7 +22,9 @@ class Decoder(nn.Module):
 
     def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         """Return [N, batch, size]. vectors: [N, batch, inputs]; lengths: [batch] in nodes."""
-        is_node = torch.arange(len(vectors)).unsqueeze(1) < lengths  # the last word has no right neighbour
+        is_node = (
+            torch.arange(len(vectors), device=vectors.device).unsqueeze(1) < lengths
+        )  # the last word has no right neighbour
         padded = nn.functional.pad(vectors * is_node.unsqueeze(-1), (0, 0, 0, 0, 1, 1))
         states: Tensor = self.lstm(padded[:-2] + padded[1:-1] + padded[2:])
         return states

@@ -64,9 +64,9 @@ class TransitionScores:
     def table(self) -> ScoreTable:
         """Return what a search compares: each arc and No-Arc with the best relation."""
         no_arc = self.no_arc if self.no_arc_best is None else self.no_arc_best
-        arcs = self.arcs.amax(dim=2).detach().numpy()
-        reduce, no_arc_scores = (None if part is None else part.detach().numpy() for part in (self.reduce, no_arc))
-        return ScoreTable(arcs, self.shift.detach().numpy(), reduce, no_arc_scores)
+        reduce, no_arcs = (None if part is None else part.detach().cpu().numpy() for part in (self.reduce, no_arc))
+        arcs, shift = (part.detach().cpu().numpy() for part in (self.arcs.amax(dim=2), self.shift))
+        return ScoreTable(arcs, shift, reduce, no_arcs)
 
 
 class Scorer(nn.Module, ABC):

@@ -69,22 +69,26 @@ def explored_loss(scores: TransitionScores, batch: Batch, explorer: Explorer) ->
     flat, target, width = rows.view(-1), scores.target(rows).view(-1), rows.shape[1]
     count, nodes = len(rows), scores.arcs.shape[-1]
     gold, relations = np.full((count, nodes), NO_HEAD, dtype=np.int64), np.zeros((count, nodes), dtype=np.int64)
-    arcs = batch.arc_sentences.numpy(), batch.arc_dependents.numpy()
-    gold[arcs], relations[arcs] = batch.arc_heads.numpy(), batch.arc_relations.numpy()
-    lengths = batch.arrays[LENGTHS].numpy().astype(np.int64) - 1
-    loss = torch.zeros(())
+    arcs = batch.arc_sentences.cpu().numpy(), batch.arc_dependents.cpu().numpy()
+    gold[arcs], relations[arcs] = batch.arc_heads.cpu().numpy(), batch.arc_relations.cpu().numpy()
+    lengths = batch.arrays[LENGTHS].cpu().numpy().astype(np.int64) - 1
+    loss = torch.zeros((), device=rows.device)
+
+    def tensor(array: Ints) -> Tensor:
+        return torch.from_numpy(array).to(rows.device)
+
     for members, paths in explorer.paths(lengths, gold, scores.table()):
         sentences, size = members[paths.sentences], len(paths.sentences)
-        legal = torch.from_numpy(paths.legal + width * sentences[paths.legal_of])
-        normaliser = segment_logsumexp(flat[legal], torch.from_numpy(paths.legal_of), size)
+        legal = tensor(paths.legal + width * sentences[paths.legal_of])
+        normaliser = segment_logsumexp(flat[legal], tensor(paths.legal_of), size)
         is_arc = paths.correct < nodes * nodes
         owners = sentences[paths.correct_of]
         heads, dependents = np.divmod(paths.correct[is_arc], nodes)
         arc_owners = owners[is_arc]
         indices = (arc_owners, heads, dependents, relations[arc_owners, dependents])
-        others = torch.from_numpy(paths.correct[~is_arc] + width * owners[~is_arc])
-        values = torch.cat([_arc_scores(scores, *map(torch.from_numpy, indices)), target[others]])
-        segments = torch.from_numpy(np.concatenate([paths.correct_of[is_arc], paths.correct_of[~is_arc]]))
+        others = tensor(paths.correct[~is_arc] + width * owners[~is_arc])
+        values = torch.cat([_arc_scores(scores, *map(tensor, indices)), target[others]])
+        segments = tensor(np.concatenate([paths.correct_of[is_arc], paths.correct_of[~is_arc]]))
         loss = loss + normaliser.sum() - segment_logsumexp(values, segments, size).sum()
     return loss
 
@@ -109,7 +113,7 @@ def relation_loss(scorer: FactoredScorer, scores: TransitionScores, batch: Batch
 def head_loss(scores: TransitionScores, batch: Batch) -> Tensor:
     """Return the sum over the oracle's arcs of −log p(head), p over all other nodes of the sentence."""
     arcs = torch.logsumexp(scores.arcs, dim=2)[batch.arc_sentences, :, batch.arc_dependents]
-    nodes = torch.arange(arcs.shape[1])
+    nodes = torch.arange(arcs.shape[1], device=arcs.device)
     is_head = nodes < batch.arrays[LENGTHS][batch.arc_sentences].unsqueeze(1)
     is_head &= nodes != batch.arc_dependents.unsqueeze(1)
     return cross_entropy(arcs.masked_fill(~is_head, -torch.inf), batch.arc_heads, reduction="sum")

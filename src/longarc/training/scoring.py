@@ -10,7 +10,6 @@ from longarc.evaluation.conventions import Conventions
 from longarc.evaluation.corpus import Corpus
 from longarc.evaluation.measures import judge, score_sentences
 from longarc.runtime.model_file import ModelFile
-from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
 from longarc.training.train_tokenizer import has_text, labelled_text
 
@@ -23,7 +22,7 @@ def score_words(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
     return score_parsed(parser, gold, parse_words(parser, gold))
 
 
-def parse_words(parser: Parser, gold: Sequence[Sentence]) -> list[ParsedSentence]:
+def parse_words(parser: Parser, gold: Sequence[Sentence]) -> list[Sentence]:
     """Parse copies of gold sentences."""
     return list(parser.stream([sentence.copy() for sentence in gold]))
 
