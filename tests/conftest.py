@@ -26,6 +26,7 @@ NEEDS = {
     "fastapi": ["server", "cli/test_serve.py"],
     "matplotlib": ["cli", "experiment"],
     "playwright": ["server/test_page.py"],
+    "ray": ["corpus", "cli/test_parse_corpus.py"],
     "schemathesis": ["server/test_openapi_fuzz.py"],
     "spacy": ["test_spacy_component.py"],
     "udtools": ["evaluation/test_official_scores.py"],

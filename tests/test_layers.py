@@ -19,6 +19,7 @@ LAYERS = (
     "evaluation",
     "drawing",
     "runtime",
+    "corpus",
     "spacy_component",
     "configuration",
     "model",

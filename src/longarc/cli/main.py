@@ -20,6 +20,7 @@ from longarc.errors import LongarcError
 
 COMMANDS = {
     "parse": "Parse text or sentences: predict tags, heads and relations, keep everything else.",
+    "parse-corpus": "Parse a corpus of many documents, on one machine or on a Ray cluster.",
     "train": "Train a tagger and parser on a treebank.",
     "evaluate": "Evaluate a parser's output against gold trees.",
     "compare": "Compare parsers: is the difference statistically significant?",

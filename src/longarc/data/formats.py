@@ -41,9 +41,14 @@ def detect_input_format(path: str | Path, start: bytes) -> InputFormat:
 
     Any suffix that begins with `.conll` is CoNLL. A `.txt` file may contain any format, so its content decides.
     """
-    if format_of_path(path) == "jsonl" or _JSON_LINE.match(start.removeprefix(codecs.BOM_UTF8)):
+    if format_of_path(path) == "jsonl" or is_sentence_object(start):
         return "jsonl"
     return "conll" if format_suffix(path).startswith(".conll") or _looks_like_conll(start) else "text"
+
+
+def is_sentence_object(start: bytes) -> bool:
+    """Return whether the first line looks like a sentence in JSON."""
+    return _JSON_LINE.match(start.removeprefix(codecs.BOM_UTF8)) is not None
 
 
 def _looks_like_conll(start: bytes) -> bool:

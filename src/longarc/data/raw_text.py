@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -119,7 +119,7 @@ def _spaces_in_comments(lines: str) -> str:
     return "".join(_unescape(comment.removeprefix(_SPACES_COMMENT)) for comment in comments)
 
 
-def read_text(source: Source, *, encoding: str = "utf-8") -> Iterator[str]:
+def read_text(source: Source, *, encoding: str = "utf-8") -> Generator[str, None, None]:
     """Yield the text of a file in pieces, as they arrive."""
     name = source_name(source)
     decoder = codecs.getincrementaldecoder(encoding)()
