@@ -14,7 +14,7 @@ from longarc.data.formats import COMPRESSION_SUFFIXES, detect_input_format, form
 from longarc.errors import LongarcError
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
-CHUNK_SHARDS = 4
+CHUNK_SHARDS = 16
 """Shards that small files are grouped to be read by one task."""
 SMALLEST_SHARD, LARGEST_SHARD = 1 << 18, 1 << 22
 SHARDS = 512
