@@ -86,9 +86,9 @@ def default_shard_bytes(files: Sequence[InputFile]) -> int:
 def divide_into_chunks(files: Sequence[InputFile], shard_bytes: int) -> list[list[InputFile]]:
     """Group consecutive files; a file that fills several shards is a chunk of its own."""
     chunks: list[list[InputFile]] = []
-    size = limit = CHUNK_SHARDS * shard_bytes
+    size = 0
     for file in files:
-        if size + file.size > limit:
+        if not chunks or size + file.size > CHUNK_SHARDS * shard_bytes:
             chunks.append([])
             size = 0
         chunks[-1].append(file)

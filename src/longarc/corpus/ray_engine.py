@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from longarc.runtime.tokenizer import Tokenizer
 
 MEGABYTE = 1 << 20
-WORKER_MEGABYTES = 400
+WORKER_MEGABYTES = 300
 """Memory of a worker besides its model and its batches: Python, Ray, Arrow, and the item."""
 READER_MEGABYTES = 300
 MODEL_COPIES = 3
@@ -67,7 +68,7 @@ def parse_with_ray(folder: CorpusFolder, cluster: Cluster) -> Iterator[ShardRepo
     _, chunks = folder.chunks()
     if not chunks:
         return
-    with _connected(cluster, folder.options) as workers:
+    with _connected(cluster, folder) as workers:
         import ray
         import ray.data
 
@@ -104,7 +105,7 @@ def _execute(folder: CorpusFolder, chunks: list[Chunk], workers: int, cluster: C
                 min_size=min(fewest, workers), max_size=workers, max_tasks_in_flight_per_actor=2
             ),
             num_cpus=1,
-            memory=worker_memory(folder.options, folder.model.stat().st_size),
+            memory=worker_memory(folder),
         )
     )
     for batch in dataset.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
@@ -148,10 +149,11 @@ class ShardWorker:
         return pa.table({"report": [report.to_json()]})
 
 
-def worker_memory(options: CorpusOptions, model_bytes: int) -> int:
+def worker_memory(folder: CorpusFolder) -> int:
     """Return the bytes that a worker needs."""
-    items = 2 * ITEM_GROWTH * options.shard_bytes
-    return (WORKER_MEGABYTES + options.memory) * MEGABYTE + MODEL_COPIES * model_bytes + items
+    items = 2 * ITEM_GROWTH * folder.options.shard_bytes
+    model = MODEL_COPIES * folder.model.stat().st_size
+    return (WORKER_MEGABYTES + folder.options.memory) * MEGABYTE + model + items
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -159,7 +161,7 @@ def worker_memory(options: CorpusOptions, model_bytes: int) -> int:
 
 
 @contextmanager
-def _connected(cluster: Cluster, options: CorpusOptions) -> Iterator[int]:
+def _connected(cluster: Cluster, folder: CorpusFolder) -> Iterator[int]:
     """Start Ray on this machine, or join a cluster; yield the number of workers."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # its messages are for Ray's developers
@@ -174,7 +176,7 @@ def _connected(cluster: Cluster, options: CorpusOptions) -> Iterator[int]:
                 address="local",
                 num_cpus=workers,
                 include_dashboard=False,
-                object_store_memory=2 * _store_bytes(options, workers),
+                object_store_memory=2 * _store_bytes(folder.options, workers),
                 **settings,
             )
     else:
@@ -186,9 +188,23 @@ def _connected(cluster: Cluster, options: CorpusOptions) -> Iterator[int]:
             raise _no_cluster(cluster.address, str(error)) from None
         workers = cluster.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
     try:
-        yield workers
+        yield _workers_that_fit(workers, folder) if cluster.address is None else workers
     finally:
         ray.shutdown()
+
+
+def _workers_that_fit(workers: int, folder: CorpusFolder) -> int:
+    """Return how many workers this machine has memory for; otherwise Ray would wait for memory forever."""
+    import ray
+
+    needed = worker_memory(folder)
+    available = int(ray.cluster_resources().get("memory", 0)) - READER_MEGABYTES * MEGABYTE
+    if available < needed:
+        message = f"a worker needs {needed // MEGABYTE:,} MB of memory, {max(0, available) // MEGABYTE:,} MB are free"
+        raise LongarcError(message, "Allow less memory for batches, use smaller shards, or use another machine.")
+    if available // needed < workers:
+        warnings.warn(f"there is memory for {available // needed} workers only, not for {workers}", stacklevel=2)
+    return min(workers, available // needed)
 
 
 @contextmanager
