@@ -267,17 +267,16 @@ def run_flat(arguments: argparse.Namespace, _: Path) -> None:
     from longarc.corpus.input_files import default_shard_bytes, find_inputs
     from longarc.data.sentence import DEPREL, HEAD, Sentence
     from longarc.runtime.installed_models import find_model
-    from longarc.runtime.parsed import ParsedSentence
 
     class FlatWorker(ray_engine.ShardWorker):
         def __init__(self, options: dict[str, Any], folder: str) -> None:
             super().__init__(options, folder)
 
-            def parse_batch(sentences: Sequence[Sentence], **_: Any) -> list[ParsedSentence]:
+            def parse_batch(sentences: Sequence[Sentence], **_: Any) -> list[Sentence]:
                 for sentence in sentences:
                     sentence.set_column(HEAD, ["", *map(str, range(len(sentence)))])
                     sentence.set_column(DEPREL, ["", *["dep"] * len(sentence)])
-                return [ParsedSentence(sentence, "flat", None) for sentence in sentences]
+                return list(sentences)
 
             self._parser.parse_batch = parse_batch  # type: ignore[method-assign]
 

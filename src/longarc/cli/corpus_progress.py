@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from longarc.cli.progress import make_progress
+from longarc.cli.remaining_time import format_duration
 
 if TYPE_CHECKING:
     from longarc.corpus.write_shards import ShardReport
@@ -77,16 +78,3 @@ class CorpusProgress:
             task = bar.add_task("starting", total=self._total, completed=self._done)
             self._show = lambda: bar.update(task, completed=self._done, description=self.describe())
             yield
-
-
-def format_duration(seconds: float) -> str:
-    """Return a duration that is easy to read, such as `3 h 20 min`."""
-    minutes = round(seconds / 60)
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if minutes < 60:
-        return f"{minutes} min"
-    hours = round(minutes / 60) if minutes > 600 else minutes // 60
-    if hours < 10:
-        return f"{hours} h {minutes % 60} min"
-    return f"{hours} h" if hours < 48 else f"{hours / 24:.1f} days"

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longarc.cli.corpus_progress import CorpusProgress, format_duration
+from longarc.cli.corpus_progress import CorpusProgress
 from longarc.cli.extras import require_extra
 from longarc.cli.options import Encoding
+from longarc.cli.remaining_time import format_duration
 from longarc.errors import LongarcError
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ import pyarrow as pa
 from longarc.corpus.sentence_columns import SENTENCE_SCHEMA, SentenceColumns
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
-from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser, load
 
 DOCUMENT_SCHEMA = pa.schema(
@@ -91,7 +90,7 @@ def parse_in_shared_batches(
     *,
     keep_tags: bool = False,
     probabilities: bool = False,
-) -> Iterator[tuple[int, ParsedSentence]]:
+) -> Iterator[tuple[int, Sentence]]:
     """Parse numbered documents and yield each sentence with the number of its document, in order.
 
     Sentences of different documents share batches, so that short documents are parsed as fast as long ones.

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from longarc.data.conllx import to_conllu
 from longarc.data.sentence import DEPREL, FEATS, FORM, HEAD, ID, LEMMA, MISC, UPOS, XPOS, Sentence, is_multiword
-from longarc.runtime.parsed import ParsedSentence
 
 _WORDS = {"forms": FORM, "lemmas": LEMMA, "upos": UPOS, "xpos": XPOS, "feats": FEATS, "relations": DEPREL}
 """The columns of lists that contain cells of CoNLL-U, where `_` is an empty cell."""
@@ -58,7 +57,7 @@ class SentenceColumns:
         self._ranges: list[tuple[int, int]] = []
         self._has_ranges: list[bool] = []
 
-    def add(self, document: str, number: int, sentence: ParsedSentence) -> None:
+    def add(self, document: str, number: int, sentence: Sentence) -> None:
         """Add a sentence, which is the `number`-th of its document."""
         standard = to_conllu(sentence)
         words = standard.word_rows

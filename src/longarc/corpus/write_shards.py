@@ -28,7 +28,6 @@ from longarc.data.jsonl import read_jsonl, to_json
 from longarc.data.sentence import Format, Sentence
 from longarc.data.sentence_memory import require_memory
 from longarc.errors import InputError
-from longarc.runtime.parsed import ParsedSentence
 from longarc.runtime.parser import Parser
 from longarc.runtime.pipeline import BYTES_PER_PAIR, SENTENCE_SHARE, SentenceWriter
 
@@ -130,7 +129,7 @@ class _CorpusSentence:
     part: int
     document: str
     number: int
-    parsed: ParsedSentence
+    parsed: Sentence
 
 
 class _ItemParser:
@@ -158,7 +157,7 @@ class _ItemParser:
             )
             yield from self._locate(parsing)
 
-    def _locate(self, sentences: Iterator[tuple[int, ParsedSentence]]) -> Iterator[_CorpusSentence]:
+    def _locate(self, sentences: Iterator[tuple[int, Sentence]]) -> Iterator[_CorpusSentence]:
         """Add the document and the number of each sentence in it. In a treebank, comments start new documents."""
         previous, document, number = -1, "", 0
         for index, parsed in sentences:
@@ -236,7 +235,7 @@ class _DigestStream(io.RawIOBase):
 END_BYTES = 4096
 
 
-def _write_conllu(parsing: _ItemParser, stream: _DigestStream) -> Iterator[ParsedSentence]:
+def _write_conllu(parsing: _ItemParser, stream: _DigestStream) -> Iterator[Sentence]:
     """Write what `longarc parse` writes for each document, after a comment with its id if it is text."""
     writer = SentenceWriter(cast(BinaryIO, stream))
     current = None
@@ -258,7 +257,7 @@ def _missing_end(text: str, tail: str) -> str:
     return missing_sentence_end(text)
 
 
-def _write_jsonl(parsing: _ItemParser, stream: _DigestStream) -> Iterator[ParsedSentence]:
+def _write_jsonl(parsing: _ItemParser, stream: _DigestStream) -> Iterator[Sentence]:
     """Write the lines of `longarc parse`, with the id of the document and the number of the sentence in it."""
     for sentence in parsing.parse():
         line = to_json(sentence.parsed, sentence.parsed.probabilities)
@@ -267,7 +266,7 @@ def _write_jsonl(parsing: _ItemParser, stream: _DigestStream) -> Iterator[Parsed
         yield sentence.parsed
 
 
-def _write_parquet(parsing: _ItemParser, stream: _DigestStream) -> Iterator[ParsedSentence]:
+def _write_parquet(parsing: _ItemParser, stream: _DigestStream) -> Iterator[Sentence]:
     columns = SentenceColumns()
     for sentence in parsing.parse():
         columns.add(sentence.document, sentence.number, sentence.parsed)
@@ -275,7 +274,7 @@ def _write_parquet(parsing: _ItemParser, stream: _DigestStream) -> Iterator[Pars
     pyarrow.parquet.write_table(columns.table(), stream, compression="zstd")
 
 
-WRITERS: dict[str, Callable[[_ItemParser, _DigestStream], Iterator[ParsedSentence]]] = {
+WRITERS: dict[str, Callable[[_ItemParser, _DigestStream], Iterator[Sentence]]] = {
     "conllu": _write_conllu,
     "jsonl": _write_jsonl,
     "parquet": _write_parquet,
