@@ -15,6 +15,11 @@ EXAMPLES = {
         "longarc parse book.txt -o book.conllu",
         "longarc parse input.conllu --model en -o output.conllu",
     ],
+    "parse-corpus": [
+        "longarc parse-corpus texts/ --out parsed --dry-run",
+        "longarc parse-corpus 'dump/*.jsonl.gz' --column body --id-column url --out parsed",
+        "longarc parse-corpus pages.parquet --out parsed --address auto --workers 64",
+    ],
     "train": [
         "longarc train train.conllu --dev dev.conllu --out my-model",
         "longarc train train.conllu --dev dev.conllu --out my-model --resume",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from longarc.cli.completion import complete_model
 from longarc.cli.corpus_progress import CorpusProgress
 from longarc.cli.extras import require_extra
 from longarc.cli.options import Encoding
@@ -34,21 +35,33 @@ def _parse_size(value: str | None) -> str | None:
 def parse_corpus(
     inputs: Annotated[
         list[str],
-        typer.Argument(metavar="INPUT...", help="Files, folders, or patterns such as 'data/**/*.txt.gz' (in quotes)."),
+        typer.Argument(metavar="INPUT", help="Files, folders, or patterns such as 'data/**/*.txt.gz' (in quotes)."),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the output.")],
     format: Annotated[
         Literal["parquet", "conllu", "jsonl"],
-        typer.Option("--format", help="Output. parquet: one row per sentence, with lists of words, tags, heads …"),
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="parquet, conllu or jsonl. parquet: one row per sentence, with lists of words, tags, heads …",
+        ),
     ] = "parquet",
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="A .longarc file, or a name that `longarc models` lists.")
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME",
+            autocompletion=complete_model,
+            help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default.",
+        ),
     ] = None,
     address: Annotated[
         str | None,
         typer.Option(
+            metavar="HOST:PORT",
             help="Join a Ray cluster: HOST:PORT, or auto for the cluster of this machine. "
-            "Without it, Ray is started on this machine only."
+            "Without it, Ray is started on this machine only.",
         ),
     ] = None,
     workers: Annotated[
@@ -60,14 +73,23 @@ def parse_corpus(
     ] = None,
     input_format: Annotated[
         Literal["auto", "text", "lines", "conll", "jsonl", "parquet"],
-        typer.Option("--input", help="text: each file is a document; lines: each line of a text file is a document."),
+        typer.Option(
+            "--input",
+            metavar="FORMAT",
+            help="auto: detect conll, jsonl, parquet or text. text: each file is a document; "
+            "lines: each line of a text file is a document.",
+        ),
     ] = "auto",
     column: Annotated[
-        str | None, typer.Option(help="Column with the text in JSON lines and Parquet; by default text.")
+        str | None,
+        typer.Option(metavar="NAME", help="Column with the text in JSON lines and Parquet; by default text."),
     ] = None,
     id_column: Annotated[
         str | None,
-        typer.Option(help="Column with the document's id; by default id if there is one, else FILE:ROW is the id."),
+        typer.Option(
+            metavar="NAME",
+            help="Column with the document's id; by default id if there is one, else FILE:ROW is the id.",
+        ),
     ] = None,
     encoding: Encoding = "utf-8",
     keep_tags: Annotated[bool, typer.Option("--keep-tags", help="Keep the tags of the input.")] = False,
@@ -96,13 +118,14 @@ def parse_corpus(
         str | None,
         typer.Option(
             callback=_parse_size,
+            metavar="SIZE",
             help="Text in an output file, such as 4M; by default 256K to 4M. A crash loses at most the files that "
             "were being written.",
         ),
     ] = None,
     max_failures: Annotated[int, typer.Option(min=0, help="Stop if more documents than this cannot be parsed.")] = 100,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Parse nothing: count the documents and estimate the time.")
+        bool, typer.Option("--dry-run", help="Write nothing: count the documents, parse a sample, estimate the time.")
     ] = False,
 ) -> None:
     """Parse a corpus of many documents, on all cores of this machine or on a Ray cluster.
@@ -113,14 +136,6 @@ def parse_corpus(
 
     On a cluster, INPUT and DIR must be in a file system that all machines share, and Longarc must be installed on all
     of them.
-
-    Examples:
-
-    longarc parse-corpus texts/ --out parsed --dry-run
-
-    longarc parse-corpus 'dump/*.jsonl.gz' --column body --id-column url --out parsed
-
-    longarc parse-corpus pages.parquet --out parsed --address auto --workers 64
     """
     require_extra("ray")
     from longarc.corpus.corpus_folder import CorpusFolder
