@@ -104,7 +104,7 @@ def learnt_tokenizer() -> Tokenizer:
 
     set_up_torch(1)
     train = longarc.read_all(io.BytesIO(treebank_with_text(200).encode()))
-    trained = train_tokenizer(train, seed=1, most_steps=120, step_done=lambda *_: None)
+    trained = train_tokenizer(train, seed=1, most_steps=120, step_done=lambda *_: None, augmentation=0.1)
     graph = trained.network.export()
     return LearnedTokenizer(trained.description, Graph(graph, lambda: graph, "test"), "test")
 

@@ -92,6 +92,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     tokenizer_steps: NotNegative = 0
     """Training steps of the tokenizer; 0 leaves tokenization to rules."""
+    tokenizer_augmentation: Share = 0.0
+    """Share of the tokenizer's training text that is rewritten with emoji, links, markup, lists and line breaks."""
 
     seed: NotNegative = 1
     epochs: NotNegative = 0

@@ -51,3 +51,30 @@ def test_mistakes_are_told(text_model: Path) -> None:
     assert damaged.returncode == 2 and b"<stdin>:1" in damaged.stderr
     binary = run_longarc("parse", "-", "--model", text_model, stdin=b"one\ntwo \xff")
     assert binary.returncode == 2 and b"<stdin>:2" in binary.stderr
+
+
+def test_lines_end_paragraphs_or_are_wrapped(text_model: Path) -> None:
+    text = "Ann sees the\nhouse. Bob\n"
+
+    def parse(*options: str) -> list[list[str]]:
+        ran = run_longarc("parse", "-", "--input", "text", *options, "--model", text_model, stdin=text.encode())
+        assert ran.returncode == 0, ran.stderr.decode()
+        sentences = read_all(io.BytesIO(ran.stdout))
+        assert text_of(sentences) == text
+        return [sentence.forms for sentence in sentences]
+
+    assert parse("--lines") == [["Ann", "sees", "the"], ["house", "."], ["Bob"]]
+    assert parse("--wrapped") == [["Ann", "sees", "the", "house", "."], ["Bob"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--lines", "--wrapped"], b"exclude each other"),
+        (["--lines", "--input", "conllu"], b"are for raw text"),
+        (["--wrapped", "--input", "tokens"], b"are for raw text"),
+    ],
+)
+def test_line_options_are_for_raw_text(text_model: Path, options: list[str], message: bytes) -> None:
+    ran = run_longarc("parse", "-", *options, "--model", text_model, stdin=b"x")
+    assert ran.returncode == 2 and message in ran.stderr

@@ -131,6 +131,7 @@ HOSTILE: dict[str, Callable[[bytes], bytes]] = {
     "a lone surrogate in a key": rewritten(description_with(**{"\udc80": 1})),
     "a tokenizer that is a list": rewritten(description_with(tokenizer=[])),
     "a tokenizer without a graph": rewritten(tokenizer_with()),
+    "a tokenizer with line breaks that are no truth value": rewritten(tokenizer_with(line_breaks=1)),
     "a multiword token without words": rewritten(tokenizer_with(multiword_tokens={"a": []})),
     "a multiword token with an empty word": rewritten(tokenizer_with(multiword_tokens={"a": ["b", ""]})),
     "a multiword token of many words": rewritten(tokenizer_with(multiword_tokens={"a": ["b"] * 1000})),

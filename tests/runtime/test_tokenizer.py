@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longarc import LongarcError, Sentence, read_all
+from longarc.data.characters import LineBreaks
 from longarc.data.raw_text import MAX_WORDS, spaces_around, surface_rows, text_of
 from longarc.runtime import tokenizer as tokenizer_module
 from longarc.runtime import tokenizer as tokenizing
@@ -48,6 +50,8 @@ LOSSLESS = st.text(
     max_size=80,
 )
 
+LINE_BREAKS = st.sampled_from(get_args(LineBreaks))
+
 
 def joined(sentences: Sequence[Sentence]) -> str:
     """What the sentences give back once they have been written and read."""
@@ -67,8 +71,8 @@ def test_odd_texts_come_back_character_for_character(tokenizer: Tokenizer, text:
         assert all(row[1] and not row[1].isspace() for row in sentence.rows)
 
 
-def check_lossless(tokenizer: Tokenizer, text: str) -> None:
-    sentences = tokenizer.split(text, ranges=True)
+def check_lossless(tokenizer: Tokenizer, text: str, line_breaks: LineBreaks) -> None:
+    sentences = tokenizer.split(text, ranges=True, line_breaks=line_breaks)
     if not sentences:
         assert not text.replace("\ufeff", " ").strip()
         return
@@ -82,16 +86,16 @@ def check_lossless(tokenizer: Tokenizer, text: str) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(LOSSLESS)
-def test_any_text_comes_back_from_rules(text: str) -> None:
-    check_lossless(RuleTokenizer(), text)
+@given(LOSSLESS, LINE_BREAKS)
+def test_any_text_comes_back_from_rules(text: str, line_breaks: LineBreaks) -> None:
+    check_lossless(RuleTokenizer(), text, line_breaks)
 
 
 def test_any_text_comes_back_from_what_was_learnt(learnt_tokenizer: Tokenizer) -> None:
     @settings(max_examples=150, deadline=None)
-    @given(LOSSLESS)
-    def check(text: str) -> None:
-        check_lossless(learnt_tokenizer, text)
+    @given(LOSSLESS, LINE_BREAKS)
+    def check(text: str, line_breaks: LineBreaks) -> None:
+        check_lossless(learnt_tokenizer, text, line_breaks)
 
     check()
 
@@ -130,3 +134,29 @@ def test_rules_split_words_punctuation_and_sentences() -> None:
         ["“", "Really", "?", "”", "he", "said", "."],
         ["It", "cost", "10.5", "pounds", "…"],
     ]
+
+
+def test_lines_are_paragraphs_or_parts_of_one(tokenizer: Tokenizer) -> None:
+    text = "Ann sees\nthe house.\n\nBob likes\n\nit"
+    lines = tokenizer.split(text, line_breaks="paragraphs")
+    assert [" ".join(sentence.forms) for sentence in lines] == ["Ann sees", "the house .", "Bob likes", "it"]
+    assert ["# newpar" in sentence.lead for sentence in lines] == [False, True, True, True]
+    wrapped = tokenizer.split(text, line_breaks="spaces")
+    assert [" ".join(sentence.forms) for sentence in wrapped] == ["Ann sees the house .", "Bob likes", "it"]
+    assert ["# newpar" in sentence.lead for sentence in wrapped] == [False, True, True]
+    assert joined(lines) == joined(wrapped) == text
+
+
+def test_lines_that_arrive_in_pieces_are_paragraphs(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizer_module, "PIECE", 50)
+    text = "".join(f"Ann sees the house {number}\n" for number in range(30))
+    pieces = [text[start : start + 7] for start in range(0, len(text), 7)]
+    sentences = list(tokenizer.split_stream(pieces, line_breaks="paragraphs"))
+    assert [sentence.forms[-1] for sentence in sentences] == [str(number) for number in range(30)]
+    assert sum("# newpar" in sentence.lead for sentence in sentences) == 29
+
+
+def test_an_older_model_reads_line_breaks_as_spaces(english: Parser) -> None:
+    text = "She was here\nyesterday."
+    if not english.tokenizer.description.line_breaks:  # type: ignore[attr-defined]
+        assert english.tokenizer.spans(text) == english.tokenizer.spans(text.replace("\n", " "))

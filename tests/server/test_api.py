@@ -23,6 +23,17 @@ def test_text_conllu_and_tokens_are_parsed(client: TestClient) -> None:
         assert columns(sentence["conllu"], 6) == list(map(str, HEADS))
 
 
+def test_line_breaks_of_a_text_can_end_paragraphs(client: TestClient) -> None:
+    body = {"text": "She was here\nyesterday"}
+    lines, wrapped = (
+        client.post("/api/parse", json={**body, "line_breaks": line_breaks}).json()["sentences"]
+        for line_breaks in ("paragraphs", "spaces")
+    )
+    assert [len(sentence["tokens"]) for sentence in lines] == [3, 1]
+    assert [len(sentence["tokens"]) for sentence in wrapped] == [4]
+    assert client.post("/api/parse", json={**body, "line_breaks": "no"}).status_code == 422
+
+
 def test_pictures_come_with_the_trees_or_alone(client: TestClient) -> None:
     kinds = ["svg", "text", "tikz"]
     parsed = client.post("/api/parse", json={"tokens": [WORDS, WORDS[:3]], "pictures": kinds}).json()["sentences"]

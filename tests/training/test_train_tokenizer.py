@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
+
 from longarc import Sentence, read_all
 from longarc.evaluation.conventions import Conventions
 from longarc.evaluation.corpus import Corpus
 from longarc.evaluation.measures import count, judge, total
-from longarc.runtime.tokenizer import Tokenizer
-from longarc.training.train_tokenizer import has_text, labelled_text
+from longarc.runtime.tokenizer import LearnedTokenizer, Tokenizer
+from longarc.training.train_tokenizer import (
+    IGNORED,
+    MARGIN,
+    WINDOW,
+    _Windows,
+    describe,
+    has_text,
+    labelled_text,
+)
 from tests.helpers.text_treebank import treebank_with_text
+from tests.helpers.web_text import read_web_text, surface_tokens
 
 
 def test_what_is_learnt_splits_new_text_as_the_treebank_does(learnt_tokenizer: Tokenizer) -> None:
@@ -26,3 +37,30 @@ def test_what_is_learnt_splits_new_text_as_the_treebank_does(learnt_tokenizer: T
 def test_a_treebank_without_spaces_has_no_text() -> None:
     assert has_text(read_all(io.BytesIO(treebank_with_text(3).encode())))
     assert not has_text([Sentence.from_forms(["a", "."])])
+
+
+def test_augmentation_teaches_what_the_treebank_lacks(learnt_tokenizer: LearnedTokenizer) -> None:
+    assert learnt_tokenizer.description.line_breaks
+    assert surface_tokens(learnt_tokenizer, "Ann likes Bob.\nBob likes Ann.") == [
+        ["Ann", "likes", "Bob", "."],
+        ["Bob", "likes", "Ann", "."],
+    ]
+
+
+def test_a_label_needs_context_except_where_the_paragraph_ends() -> None:
+    text = labelled_text(read_all(io.BytesIO(treebank_with_text(60).replace("# newpar\n", "").encode())))
+    windows = _Windows(text, describe([], text.text))
+    size = len(windows.numbers)
+    _, _, labels, lengths = windows.around(np.array([0, size // 2, size - 1]))
+    has_label = labels != IGNORED
+    assert lengths.tolist() == [WINDOW, WINDOW, WINDOW // 2 + 1]
+    assert has_label[0].tolist() == [True] * (WINDOW - MARGIN) + [False] * MARGIN
+    assert has_label[1].tolist() == [False] * MARGIN + [True] * (WINDOW - 2 * MARGIN) + [False] * MARGIN
+    assert has_label[2, MARGIN : lengths[2]].all() and not has_label[2, :MARGIN].any()
+
+
+def test_the_file_of_web_text_lists_the_characters_of_its_texts() -> None:
+    cases = read_web_text()
+    assert len(cases) >= 60
+    for case in cases:
+        assert "".join(map("".join, case.sentences)) == "".join(case.text.split())

@@ -62,6 +62,12 @@ def parse(
     ranges: Annotated[
         bool, typer.Option("--ranges", help="Add the position of each token in the text to MISC (TokenRange=0:5).")
     ] = False,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="Each line of raw text is a paragraph: a line break ends a sentence.")
+    ] = False,
+    wrapped: Annotated[
+        bool, typer.Option("--wrapped", help="Lines of raw text are wrapped: only a blank line ends a paragraph.")
+    ] = False,
     beam: Annotated[int, typer.Option(min=1, max=64, help="Beam size: hypotheses per sentence.")] = 1,
     threads: Threads = None,
     memory: Annotated[
@@ -76,8 +82,9 @@ def parse(
 ) -> None:
     """Parse text or sentences: predict tags, heads and relations, and keep everything else in the input as it is.
 
-    Text is first split into sentences and words; a blank line always ends a sentence. MISC records the white space
-    between words, so that the text can be restored from the output exactly.
+    Text is first split into sentences and words; a blank line always ends a sentence. By default the model decides
+    whether a single line break does. MISC records the white space between words, so that the text can be restored from
+    the output exactly.
 
     Prob is the probability of the transition that created the word's arc, including its relation, among all
     transitions that were legal at that point. It is not the probability of the whole tree.
@@ -87,6 +94,11 @@ def parse(
 
     if text is not None and files:
         raise LongarcError("--text and files exclude each other", "Use one of them.")
+    if lines and wrapped:
+        hint = "Use --lines if each line is a paragraph, --wrapped if paragraphs run over several lines."
+        raise LongarcError("--lines and --wrapped exclude each other", hint)
+    if (lines or wrapped) and input_format not in ("auto", "text"):
+        raise LongarcError(f"--lines and --wrapped are for raw text, not for {input_format}", "Use --input text.")
     format = output_format or ("tree" if text is not None and output == "-" else _output_format(output))
     if format not in OUTPUT_FORMATS:
         raise LongarcError(f"unknown output format {format!r}", f"Choose one of {', '.join(OUTPUT_FORMATS)}.")
@@ -102,7 +114,12 @@ def parse(
         output_encoding = output_encoding or conll_encoding(encoding)
         encoding = "utf-8"
     options = ParseOptions(
-        InputOptions(None if input_format == "auto" else input_format, encoding, ranges),
+        InputOptions(
+            None if input_format == "auto" else input_format,
+            encoding,
+            ranges,
+            "paragraphs" if lines else "spaces" if wrapped else "auto",
+        ),
         keep_tags=keep_tags,
         probabilities=probabilities,
         output_format=format,

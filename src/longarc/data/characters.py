@@ -1,9 +1,10 @@
-"""Text as arrays of characters for the tokenizer: split into paragraphs, each run of white space as one space."""
+"""Text as arrays of characters for the tokenizer: split into paragraphs, each run of white space as one character."""
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,17 @@ NEWLINE = ord("\n")
 _SPACES = np.array([code for code in range(0x3001) if chr(code).isspace()] + [0xFEFF], dtype=np.uint32)
 """Unicode's white space, and the byte order mark, which is no part of a word either."""
 
+LineBreaks = Literal["auto", "paragraphs", "spaces"]
+"""What a single line break is: auto: possibly the end of a sentence; paragraphs: the end of a paragraph; spaces: only
+white space. A blank line always ends a paragraph."""
+
 
 @dataclass(frozen=True)
 class TextCharacters:
     """The characters of a text that the tokenizer reads."""
 
     codes: NDArray[np.uint32]
-    """[characters] code points; every run of white space is one SPACE"""
+    """[characters] code points; every run of white space is one SPACE, or one NEWLINE"""
     places: NDArray[np.int64]
     """[characters] position in the text; for white space, that of its first character"""
     spaces: NDArray[np.int64]
@@ -30,15 +35,23 @@ class TextCharacters:
     """[paragraphs + 1] the first character of each paragraph, and the end"""
 
 
-def read_characters(text: str) -> TextCharacters:
-    """Return the characters of a text without the white space around paragraphs, which blank lines separate."""
+def line_breaks_of_paragraph(line_breaks: LineBreaks) -> int:
+    """Return how many line breaks between two words end a paragraph."""
+    return 1 if line_breaks == "paragraphs" else 2
+
+
+def read_characters(text: str, line_breaks: LineBreaks = "spaces") -> TextCharacters:
+    """Return the characters of a text without the white space around paragraphs.
+
+    With `auto`, white space that contains a line break is NEWLINE.
+    """
     codes = code_points(text)
     is_space = np.isin(codes, _SPACES)
     begins = is_space & ~np.concatenate([[False], is_space[:-1]])
     run = np.cumsum(begins)
     lengths = np.bincount(run[is_space], minlength=run[-1] + 1 if len(run) else 1)
     newlines = np.bincount(run[codes == NEWLINE], minlength=len(lengths))
-    ends_paragraph = newlines > 1
+    ends_paragraph = newlines >= line_breaks_of_paragraph(line_breaks)
     if len(codes) and is_space[0]:
         ends_paragraph[1] = True
     if len(codes) and is_space[-1]:
@@ -46,7 +59,9 @@ def read_characters(text: str) -> TextCharacters:
     positions = np.flatnonzero(~is_space | (begins & ~ends_paragraph[run]))
     paragraph = np.cumsum(begins & ends_paragraph[run])[positions]
     starts = np.flatnonzero(np.diff(paragraph, prepend=-1))
-    read_codes = np.where(is_space[positions], np.uint32(SPACE), codes[positions])
+    is_break = (newlines[run] > 0) & (line_breaks == "auto")
+    white = np.where(is_break, np.uint32(NEWLINE), np.uint32(SPACE))
+    read_codes = np.where(is_space, white, codes)[positions]
     spaces = np.where(is_space[positions], lengths[run[positions]], 0)
     return TextCharacters(read_codes, positions, spaces, np.append(starts, len(positions)))
 

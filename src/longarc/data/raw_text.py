@@ -45,11 +45,13 @@ def sentences_of(
     gap: str = "",
     offset: int = 0,
     ranges: bool = False,
+    paragraph_breaks: int = 2,
 ) -> list[Sentence]:
     """Return the sentences of a text; `sentences` are the spans of their tokens, with only white space between them.
 
     `first_number` is the `sent_id` of the first sentence. `gap` is the white space before the text, which belongs to
     the previous sentence. `offset` is the text's position in its document. With `ranges`, tokens get `TokenRange=`.
+    `paragraph_breaks` line breaks start a new paragraph.
     """
     spans = [span for sentence in sentences for span in sentence]
     result = []
@@ -74,7 +76,7 @@ def sentences_of(
                 rows.append(words[-1])
         if number:
             gap = text[sentences[number - 1][-1].end : sentence[0].start]
-        lead = "# newpar\n" if gap.count("\n") > 1 else ""
+        lead = "# newpar\n" if gap.count("\n") >= paragraph_breaks else ""
         lead += f"# sent_id = {first_number + number}\n# text = {plain}\n"
         result.append(Sentence(rows, words, lead=lead))
         result[-1].start = offset + sentence[0].start

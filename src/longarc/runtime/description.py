@@ -47,6 +47,8 @@ class TokenizerDescription:
     has_spaces: bool
     """Whether a token may contain a space"""
     multiword: MultiwordRules
+    line_breaks: bool = False
+    """Whether the network distinguishes line breaks from spaces"""
 
     def numbers(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return the numbers of characters; 0 is padding."""
@@ -62,6 +64,9 @@ class TokenizerDescription:
         """Return a description; raise ValueError if the data is not as expected."""
         if not isinstance(data, dict) or not isinstance(data.get("has_spaces"), bool):
             raise ValueError("tokenizer")
+        line_breaks = data.get("line_breaks", False)  # older models read line breaks as spaces
+        if not isinstance(line_breaks, bool):
+            raise ValueError("line_breaks")
         # An ending may leave nothing of its part of the first word.
         for key, first in (("multiword_tokens", 0), ("multiword_endings", 1)):
             table = data.get(key)
@@ -70,12 +75,13 @@ class TokenizerDescription:
         if not _is_text(data.get("characters")):
             raise ValueError("tokenizer")
         rules = MultiwordRules(data["multiword_tokens"], data["multiword_endings"])
-        return cls(Characters(data["characters"]), data["has_spaces"], rules)
+        return cls(Characters(data["characters"]), data["has_spaces"], rules, line_breaks)
 
     def as_json(self) -> dict[str, Any]:
         return {
             "characters": self.characters.characters,
             "has_spaces": self.has_spaces,
+            "line_breaks": self.line_breaks,
             "multiword_tokens": _printable_rules(self.multiword.tokens),
             "multiword_endings": _printable_rules(self.multiword.endings),
         }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from longarc.cores import available_cores
 from longarc.data.batches import batches_by_length
+from longarc.data.characters import LineBreaks
 from longarc.data.columns import Column
 from longarc.data.document import Document
 from longarc.data.raw_text import set_starts
@@ -105,8 +106,11 @@ class Parser:
         copy = sentence.copy() if isinstance(sentence, Sentence) else Sentence.from_forms(sentence)
         return next(self.stream([copy], probabilities=True))
 
-    def split(self, text: str, *, ranges: bool = False) -> Document:
+    def split(self, text: str, *, ranges: bool = False, line_breaks: LineBreaks = "auto") -> Document:
         """Split a text into sentences and words without parsing them.
+
+        A single line break may end a sentence (`auto`), ends a paragraph (`paragraphs`), or separates words like a
+        space (`spaces`). A blank line always ends a paragraph.
 
         MISC records the white space between the words, so the text can be restored; with `ranges` also the character
         range of each token (TokenRange).
@@ -114,12 +118,12 @@ class Parser:
         >>> [sentence.text for sentence in longarc.load().split("She left. Nobody knew why.")]
         ['She left.', 'Nobody knew why.']
         """
-        return self.tokenizer.split(text, ranges=ranges)
+        return self.tokenizer.split(text, ranges=ranges, line_breaks=line_breaks)
 
     @overload
-    def __call__(self, text: str) -> Document: ...
+    def __call__(self, text: str, *, line_breaks: LineBreaks = "auto") -> Document: ...
     @overload
-    def __call__(self, text: list[str] | tuple[str, ...]) -> list[Document]: ...
+    def __call__(self, text: list[str] | tuple[str, ...], *, line_breaks: LineBreaks = "auto") -> list[Document]: ...
     @overload
     def __call__(self, *, words: Sequence[str] | Sequence[Sequence[str]]) -> Document: ...
     def __call__(
@@ -127,8 +131,11 @@ class Parser:
         text: str | list[str] | tuple[str, ...] | None = None,
         *,
         words: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        line_breaks: LineBreaks = "auto",
     ) -> Document | list[Document]:
         """Parse a text, a list of texts, or `words`: the words of one sentence or of several.
+
+        See `split` for `line_breaks`.
 
         >>> nlp = longarc.load()
         >>> nlp("She left.")[0].root.text
@@ -145,11 +152,11 @@ class Parser:
         if words is not None:
             return self._parse_words(words)
         if isinstance(text, str):
-            return next(self.pipe([text]))
+            return next(self.pipe([text], line_breaks=line_breaks))
         if not isinstance(text, (list, tuple)):
             hint = "Use nlp.pipe for an iterable of texts."
             raise LongarcError(f"a text is a string, not {type(text).__name__}", hint)
-        return list(self.pipe(text))
+        return list(self.pipe(text, line_breaks=line_breaks))
 
     def _parse_words(self, words: Sequence[str] | Sequence[Sequence[str]]) -> Document:
         if isinstance(words, str):
@@ -165,14 +172,29 @@ class Parser:
 
     @overload
     def pipe(
-        self, texts: Iterable[str], *, as_tuples: Literal[False] = False, probabilities: bool = True
+        self,
+        texts: Iterable[str],
+        *,
+        as_tuples: Literal[False] = False,
+        probabilities: bool = True,
+        line_breaks: LineBreaks = "auto",
     ) -> Generator[Document, None, None]: ...
     @overload
     def pipe(
-        self, texts: Iterable[tuple[str, Context]], *, as_tuples: Literal[True], probabilities: bool = True
+        self,
+        texts: Iterable[tuple[str, Context]],
+        *,
+        as_tuples: Literal[True],
+        probabilities: bool = True,
+        line_breaks: LineBreaks = "auto",
     ) -> Generator[tuple[Document, Context], None, None]: ...
     def pipe(
-        self, texts: Iterable[Any], *, as_tuples: bool = False, probabilities: bool = True
+        self,
+        texts: Iterable[Any],
+        *,
+        as_tuples: bool = False,
+        probabilities: bool = True,
+        line_breaks: LineBreaks = "auto",
     ) -> Generator[Any, None, None]:
         """Parse texts as they come and yield their documents in order, in batches across texts.
 
@@ -189,7 +211,7 @@ class Parser:
 
         def split_all() -> Iterator[Sentence]:
             for pairs in _groups(texts if as_tuples else ((text, None) for text in texts)):
-                documents = self.tokenizer.split_many([text for text, _ in pairs])
+                documents = self.tokenizer.split_many([text for text, _ in pairs], line_breaks)
                 for document, (_, context) in zip(documents, pairs, strict=True):
                     waiting.append((document, context))
                     yield from document

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from longarc.data.characters import LineBreaks
 from longarc.data.conll import Check, RowError, encode, missing_sentence_end, read, require_ascii_compatible
 from longarc.data.conllx import lost_in_conllx, to_conllu, to_conllx
 from longarc.data.files import ByteCounter, Source, open_and_peek, open_output, source_name
@@ -50,6 +51,8 @@ class InputOptions:
     encoding: str = "utf-8"
     ranges: bool = False
     """Add the position of each token in raw text to MISC (`TokenRange=0:5`)"""
+    line_breaks: LineBreaks = "auto"
+    """What a single line break in raw text is"""
 
 
 @dataclass(frozen=True)
@@ -220,6 +223,7 @@ class InputReader(Iterator[Sentence]):
                 self.tail = yield from self._tokenizer.split_stream(
                     read_text(stream, encoding=encoding),
                     ranges=self._options.ranges,
+                    line_breaks=self._options.line_breaks,
                     first_number=self._first_number,
                     lead=f"# newdoc id = {self._document}\n" if self._document else "",
                 )

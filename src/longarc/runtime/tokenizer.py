@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.batches import batches_by_length
-from longarc.data.characters import SPACE, TextCharacters, categories_of, read_characters
+from longarc.data.characters import (
+    LineBreaks,
+    TextCharacters,
+    categories_of,
+    line_breaks_of_paragraph,
+    read_characters,
+)
 from longarc.data.document import Document
 from longarc.data.raw_text import MAX_WORDS, Span, sentences_of, spaces_comments
 from longarc.data.sentence import Sentence
@@ -30,7 +36,8 @@ WINDOW = 512
 """Characters read at once; longer paragraphs are read in several windows."""
 OVERLAP = 64
 """Characters at both ends of a window that are context only; their labels are discarded."""
-BATCH_CHARACTERS = 16_384
+BATCH_CHARACTERS = 4_096
+"""Characters labelled at once; larger batches are slower."""
 PARAGRAPH_BREAK = "\n\n"
 PIECE = 1 << 18
 """Characters of a long text that are tokenized at once."""
@@ -40,32 +47,32 @@ class Tokenizer(ABC):
     """Splits text into sentences and words."""
 
     @abstractmethod
-    def spans(self, text: str) -> list[list[Span]]:
+    def spans(self, text: str, line_breaks: LineBreaks = "auto") -> list[list[Span]]:
         """Return the tokens of each sentence; only white space may separate them."""
 
-    def split(self, text: str, *, ranges: bool = False) -> Document:
+    def split(self, text: str, *, ranges: bool = False, line_breaks: LineBreaks = "auto") -> Document:
         """Return a text as unparsed sentences, from which it can be restored (see data.raw_text)."""
         document = Document()
 
         def collect() -> Generator[Sentence, None, None]:
-            document.tail = yield from self.split_stream([text], ranges=ranges)
+            document.tail = yield from self.split_stream([text], ranges=ranges, line_breaks=line_breaks)
 
         document.sentences.extend(collect())
         return document
 
-    def split_many(self, texts: Sequence[str]) -> list[Document]:
+    def split_many(self, texts: Sequence[str], line_breaks: LineBreaks = "auto") -> list[Document]:
         """Return each text as a document; short texts are read together, which is faster than one by one."""
         documents: list[Document] = []
         for short, group in groupby(texts, key=lambda text: len(text) < PIECE // 2 and "\0" not in text):
             if short:
-                documents += self._split_together(list(group))
+                documents += self._split_together(list(group), line_breaks)
             else:
-                documents += [self.split(text) for text in group]
+                documents += [self.split(text, line_breaks=line_breaks) for text in group]
         return documents
 
-    def _split_together(self, texts: Sequence[str]) -> list[Document]:
+    def _split_together(self, texts: Sequence[str], line_breaks: LineBreaks) -> list[Document]:
         """Split short texts as paragraphs of one text: no sentence continues in the next paragraph."""
-        spans = deque(_cut(self.spans(PARAGRAPH_BREAK.join(texts))))
+        spans = deque(_cut(self.spans(PARAGRAPH_BREAK.join(texts), line_breaks)))
         documents = []
         start = 0
         for text in texts:
@@ -73,18 +80,26 @@ class Tokenizer(ABC):
             sentences: list[list[Span]] = []
             while spans and spans[0][0].start < end:
                 sentences.append([Span(span.start - start, span.end - start, span.words) for span in spans.popleft()])
-            documents.append(Document(sentences_of(text, sentences), tail="" if sentences else spaces_comments(text)))
+            split = sentences_of(text, sentences, paragraph_breaks=line_breaks_of_paragraph(line_breaks))
+            documents.append(Document(split, tail="" if sentences else spaces_comments(text)))
             start = end + len(PARAGRAPH_BREAK)
         return documents
 
     def split_stream(
-        self, pieces: Iterable[str], *, ranges: bool = False, first_number: int = 1, lead: str = ""
+        self,
+        pieces: Iterable[str],
+        *,
+        ranges: bool = False,
+        line_breaks: LineBreaks = "auto",
+        first_number: int = 1,
+        lead: str = "",
     ) -> Generator[Sentence, None, str]:
         """Do the same for a text that arrives in pieces of any size, and return the tail at the end.
 
         `first_number` is the `sent_id` of the first sentence, and `lead` the comments before it.
         """
         supply = _Supply(pieces)
+        paragraph_breaks = line_breaks_of_paragraph(line_breaks)
         rest = gap = ""
         spaces: list[str] = []
         place, number = 0, first_number
@@ -96,19 +111,27 @@ class Tokenizer(ABC):
             text = rest + fresh
             if "\0" in text:
                 raise LongarcError("the text contains a NUL character", "Is it binary data?")
-            spans = _cut(self.spans(text))
+            spans = _cut(self.spans(text, line_breaks))
             end = len(text)
             if not spans:
                 # Comments carry long white space: a column with all of it would be too long to be read back.
                 spaces.append(spaces_comments(text))
-                gap += "\n\n" if number > first_number and text.count("\n") > 1 else ""
+                gap += "\n\n" if number > first_number and text.count("\n") >= paragraph_breaks else ""
                 rest, place = "", place + end
                 continue
             if not is_last:
                 # The last sentence may continue in the next piece, unless it is the only one.
                 spans, last = (spans[:-1], spans[-1]) if len(spans) > 1 else (spans, [])
                 end = last[0].start if last else end
-            sentences = sentences_of(text[:end], spans, first_number=number, gap=gap, offset=place, ranges=ranges)
+            sentences = sentences_of(
+                text[:end],
+                spans,
+                first_number=number,
+                gap=gap,
+                offset=place,
+                ranges=ranges,
+                paragraph_breaks=paragraph_breaks,
+            )
             sentences[0].lead = "".join([lead, *spaces, sentences[0].lead])
             yield from sentences
             lead, spaces = "", []
@@ -132,15 +155,16 @@ class RuleTokenizer(Tokenizer):
             rf"{letter}+(?:[-'’.,:/@]{letter}+)*|\.{{2,}}|[^\w\s\ufeff](?:{joined}+[^\w\s\ufeff]?)*"
         )
 
-    def spans(self, text: str) -> list[list[Span]]:
+    def spans(self, text: str, line_breaks: LineBreaks = "auto") -> list[list[Span]]:
         sentences: list[list[Span]] = []
         has_ended = True
         previous = 0
+        paragraph_breaks = line_breaks_of_paragraph(line_breaks)
         for match in self._token.finditer(text):
             between = text[previous : match.start()]
             token = match[0]
             may_begin = bool(between) and not token[0].islower()
-            if not sentences or (has_ended and may_begin) or between.count("\n") > 1:
+            if not sentences or (has_ended and may_begin) or between.count("\n") >= paragraph_breaks:
                 sentences.append([])
                 has_ended = False
             sentences[-1].append(Span(match.start(), match.end()))
@@ -158,8 +182,10 @@ class LearnedTokenizer(Tokenizer):
         self._name = name
         self._probe()
 
-    def spans(self, text: str) -> list[list[Span]]:
-        characters = read_characters(text)
+    def spans(self, text: str, line_breaks: LineBreaks = "auto") -> list[list[Span]]:
+        if line_breaks == "auto" and not self.description.line_breaks:
+            line_breaks = "spaces"
+        characters = read_characters(text, line_breaks)
         if not len(characters.codes):
             return []
         return self._spans_of(text, characters, self._labels(characters))
@@ -182,7 +208,7 @@ class LearnedTokenizer(Tokenizer):
         return labels
 
     def _spans_of(self, text: str, characters: TextCharacters, labels: NDArray[np.int64]) -> list[list[Span]]:
-        is_space = characters.codes == SPACE
+        is_space = characters.spaces > 0
         paragraph_ends = characters.paragraphs[1:] - 1
         # White space ends no token, and few tokens contain any.
         before_space = np.append(is_space[1:], False)

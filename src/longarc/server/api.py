@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from starlette.responses import Response
 
 from longarc import __version__
+from longarc.data.characters import LineBreaks
 from longarc.data.conllx import to_conllu
 from longarc.data.sentence import Sentence
 from longarc.data.word import Word
@@ -59,6 +60,11 @@ class InputRequest(RequestModel):
     text: str | None = Field(None, description="Raw text.", examples=["She left. Nobody knew why."])
     conllu: str | None = Field(None, description="Sentences in CoNLL-U or CoNLL-X; predicted columns are replaced.")
     tokens: SentencesOfWords | None = Field(None, description="Sentences as lists of words.")
+    line_breaks: LineBreaks = Field(
+        "auto",
+        description="What a single line break of `text` is: possibly the end of a sentence (auto), the end of a "
+        "paragraph (paragraphs), or white space (spaces).",
+    )
     model: str | None = Field(
         None, description="One of `/api/models`, or its language; the default if missing.", examples=["en_ewt"]
     )
@@ -279,7 +285,7 @@ def read_sentences(request: InputRequest, parser: Parser, cancellation: Cancella
         return read_tokens(request.tokens, cancellation)
     if request.conllu is not None:
         return read_conllu(request.conllu, cancellation)
-    return read_text(parser, request.text or "", cancellation)
+    return read_text(parser, request.text or "", cancellation, line_breaks=request.line_breaks)
 
 
 def draw_pictures(

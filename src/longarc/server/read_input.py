@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from longarc.data.characters import LineBreaks
 from longarc.data.conll import Check, parse_conll
 from longarc.data.document import Document
 from longarc.data.sentence import Sentence
@@ -38,13 +39,21 @@ def read_conllu(text: str, cancellation: Cancellation, check: Check | None = Non
         raise to_problem(error, NAME) from None
 
 
-def read_text(parser: Parser, text: str, cancellation: Cancellation, first_number: int = 1) -> Document:
+def read_text(
+    parser: Parser,
+    text: str,
+    cancellation: Cancellation,
+    first_number: int = 1,
+    line_breaks: LineBreaks = "auto",
+) -> Document:
     """Split raw text into sentences and words with the model's tokenizer."""
     _check_characters(text)
     document = Document()
 
     def collect() -> Iterator[Sentence]:
-        document.tail = yield from parser.tokenizer.split_stream([text], first_number=first_number)
+        document.tail = yield from parser.tokenizer.split_stream(
+            [text], first_number=first_number, line_breaks=line_breaks
+        )
 
     document.sentences.extend(cancellation.watch(collect()))
     return document

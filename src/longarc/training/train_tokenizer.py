@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 
-from longarc.data.characters import TextCharacters, categories_of, read_characters
+from longarc.data.characters import categories_of, read_characters
 from longarc.data.multiword import MultiwordRules
 from longarc.data.raw_text import spaces_around, surface_rows
 from longarc.data.sentence import FORM, ID, MISC, Sentence, is_multiword
-from longarc.data.spelling import Characters
+from longarc.data.spelling import UNKNOWN_CHARACTER, Characters
 from longarc.model.tokenizer_network import TokenizerNetwork
 from longarc.runtime.description import TokenizerDescription
 from longarc.runtime.tokenizer import (
@@ -26,6 +27,7 @@ from longarc.runtime.tokenizer import (
     SENTENCE_END,
     TOKEN_END,
 )
+from longarc.training.augment_text import Passage, TextConventions, TextToken, augment
 from longarc.training.checkpoint import (
     CHECKPOINT_SECONDS,
     load_tensors,
@@ -38,14 +40,20 @@ from longarc.training.interruption import Interrupted, call_on_signals
 from longarc.training.trained_model import TrainedTokenizer
 from longarc.training.weight_average import WeightAverage
 
-WINDOW = 160
+WINDOW = 200
 """Characters in a training window."""
-BATCH = 48
+MARGIN = 24
+"""Characters at an end of a window that are context only, unless the paragraph ends there too."""
+BATCH = 40
+UNKNOWN_SHARE = 0.01
+"""Share of the characters that are replaced by the unknown character, so that the network learns to use categories."""
+COPIES = 3
+"""How often the treebank is augmented, each time in another way."""
 LEARNING_RATE = 0.004
 AVERAGING = 0.995
 MOST_PASSES = 60
 FEWEST_STEPS = 300
-"""Upper bound on passes over the text, and lower bound on training steps."""
+"""Upper bound on passes over the treebank's text, and lower bound on training steps."""
 IGNORED = -100
 SHARE_WITH_SPACES = 0.0005
 """Tokens may contain spaces if more than this share of the treebank's tokens do."""
@@ -67,6 +75,26 @@ def has_text(sentences: Sequence[Sentence]) -> bool:
 
 def labelled_text(sentences: Sequence[Sentence]) -> LabelledText:
     """Join all sentences into one text; the treebank's comments mark paragraphs."""
+    return label_passages(passages_of(sentences))
+
+
+def passages_of(sentences: Sequence[Sentence]) -> list[Passage]:
+    """Return the tokens of a treebank by paragraph and sentence."""
+    passages: list[Passage] = []
+    for sentence in sentences:
+        if not passages or any(comment.startswith(("# newpar", "# newdoc")) for comment in sentence.comments):
+            passages.append([])
+        tokens = [
+            TextToken(row[FORM], " " if spaces_around(row)[1] else "", is_multiword(row))
+            for row in surface_rows(sentence)
+        ]
+        if tokens:
+            passages[-1].append(tokens)
+    return [passage for passage in passages if passage]
+
+
+def label_passages(passages: Sequence[Passage]) -> LabelledText:
+    """Join passages into one text, with a blank line between them, and label its characters."""
     parts: list[str] = []
     labels: list[int] = []
 
@@ -75,18 +103,15 @@ def labelled_text(sentences: Sequence[Sentence]) -> LabelledText:
             parts.append(text)
             labels.extend([INSIDE] * (len(text) - 1) + [last])
 
-    for sentence in sentences:
-        begins = any(comment.startswith(("# newpar", "# newdoc")) for comment in sentence.comments)
-        if begins and parts:
-            add("\n\n")
-        rows = surface_rows(sentence)
-        for number, row in enumerate(rows, 1):
-            multiword = is_multiword(row)
-            if number == len(rows):
-                add(row[FORM], MULTIWORD_SENTENCE_END if multiword else SENTENCE_END)
-            else:
-                add(row[FORM], MULTIWORD_END if multiword else TOKEN_END)
-            add(" " if spaces_around(row)[1] else "")
+    for number, passage in enumerate(passages):
+        add("\n\n" if number else "")
+        for sentence in passage:
+            for token in sentence[:-1]:
+                add(token.form, MULTIWORD_END if token.is_multiword else TOKEN_END)
+                add(token.after)
+            last = sentence[-1]
+            add(last.form, MULTIWORD_SENTENCE_END if last.is_multiword else SENTENCE_END)
+            add(last.after)
     return LabelledText("".join(parts), np.array(labels, dtype=np.int64))
 
 
@@ -101,12 +126,20 @@ def multiword_tokens(sentences: Sequence[Sentence]) -> list[tuple[str, list[str]
     return tokens
 
 
-def describe(sentences: Sequence[Sentence], text: str) -> TokenizerDescription:
-    """Learn what a tokenizer needs besides its weights."""
+def describe(sentences: Sequence[Sentence], text: str, augmented: str = "") -> TokenizerDescription:
+    """Learn what a tokenizer needs besides its weights; `augmented` is the augmented text, if any."""
     tokens = [row[FORM] for sentence in sentences for row in surface_rows(sentence)]
     has_spaces = sum(" " in token for token in tokens) > SHARE_WITH_SPACES * len(tokens)
-    counted = Characters.of_words(text[start : start + 100] for start in range(0, len(text), 100))
-    return TokenizerDescription(counted, has_spaces, MultiwordRules.learn(multiword_tokens(sentences)))
+    # The network recognises emoji by their category: they are too many to learn each of them.
+    added = [character for character in _frequent(augmented) if unicodedata.category(character) != "So"]
+    characters = Characters(_frequent(text) + "".join(added))
+    rules = MultiwordRules.learn(multiword_tokens(sentences))
+    return TokenizerDescription(characters, has_spaces, rules, line_breaks=bool(augmented))
+
+
+def _frequent(text: str) -> str:
+    """Return the characters that occur in enough places of a text."""
+    return Characters.of_words(text[start : start + 100] for start in range(0, len(text), 100)).characters
 
 
 @dataclass(frozen=True)
@@ -124,15 +157,19 @@ def train_tokenizer(
     most_steps: int,
     step_done: Callable[[int, int], None],
     checkpoint: TokenizerCheckpoint | None = None,
+    *,
+    augmentation: float = 0.0,
 ) -> TrainedTokenizer:
     """Train on random windows of the treebank's text; call `step_done` with the steps done and the total.
+
+    `augmentation` is the share of the windows that are taken from augmented text.
 
     With `checkpoint`, continue from the saved state if there is one, and save it now and then. A signal to stop then
     saves the state and raises Interrupted. The global random state is not changed.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        training = _TokenizerTraining(sentences, seed, most_steps)
+        training = _TokenizerTraining(sentences, seed, most_steps, augmentation)
         if checkpoint is None:
             training.run(step_done, lambda: None)
         else:
@@ -143,13 +180,17 @@ def train_tokenizer(
 class _TokenizerTraining:
     """A training of the tokenizer; its state after any step can be saved and resumed bit for bit."""
 
-    def __init__(self, sentences: Sequence[Sentence], seed: int, most_steps: int) -> None:
-        corpus = labelled_text(sentences)
-        self.steps = min(most_steps, max(FEWEST_STEPS, MOST_PASSES * len(corpus.text) // (WINDOW * BATCH)))
+    def __init__(self, sentences: Sequence[Sentence], seed: int, most_steps: int, augmentation: float) -> None:
+        passages = passages_of(sentences)
+        texts = [label_passages(passages)]
+        steps_per_pass = len(texts[0].text) / (WINDOW * BATCH * (1 - augmentation))
+        self.steps = min(most_steps, max(FEWEST_STEPS, int(MOST_PASSES * steps_per_pass)))
         self.steps_done = 0
-        self.description = describe(sentences, corpus.text)
+        if augmentation:
+            texts.append(label_passages(_augmented_copies(passages, seed)))
+        self.description = describe(sentences, *(labelled.text for labelled in texts))
         self.network = TokenizerNetwork(self.description.character_numbers)
-        self.sampler = _Windows(corpus, self.description, seed)
+        self.sampler = _Batches(texts, self.description, augmentation, seed)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), weight_decay=0.01
         )
@@ -227,30 +268,65 @@ class _TokenizerTraining:
         return TrainedTokenizer(self.network, self.description)
 
 
-class _Windows:
-    """Random windows of a text that do not cross paragraphs."""
+def _augmented_copies(passages: Sequence[Passage], seed: int) -> list[Passage]:
+    """Return several copies of the treebank's passages, each augmented in another way."""
+    conventions = TextConventions.of(passages)
+    return [passage for copy in range(COPIES) for passage in augment(passages, conventions, seed * COPIES + copy)]
 
-    def __init__(self, labelled: LabelledText, description: TokenizerDescription, seed: int) -> None:
-        characters: TextCharacters = read_characters(labelled.text)
+
+class _Windows:
+    """Windows of a text that do not cross paragraphs."""
+
+    def __init__(self, labelled: LabelledText, description: TokenizerDescription) -> None:
+        characters = read_characters(labelled.text, line_breaks="auto" if description.line_breaks else "spaces")
         self.numbers = description.numbers(characters.codes)
         self.categories = categories_of(characters.codes)
         # White space is labelled only inside a token.
         self.labels = labelled.labels[characters.places]
         self.starts = np.repeat(characters.paragraphs[:-1], np.diff(characters.paragraphs))
         self.ends = np.repeat(characters.paragraphs[1:], np.diff(characters.paragraphs))
+
+    def around(self, middle: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+        """Return characters, categories and labels [windows, WINDOW] around these characters, and lengths [windows]."""
+        first = np.maximum(self.starts[middle], middle - WINDOW // 2)
+        last = np.minimum(self.ends[middle], first + WINDOW)
+        places = first[:, None] + np.arange(WINDOW)
+        inside = places < last[:, None]
+        # A window that ends within a paragraph lacks the context for the labels near its ends.
+        begins = np.where(first == self.starts[middle], first, first + MARGIN)[:, None]
+        ends = np.where(last == self.ends[middle], last, last - MARGIN)[:, None]
+        has_label = inside & (places >= begins) & (places < ends)
+        places = np.where(inside, places, 0)
+        return (
+            np.where(inside, self.numbers[places], 0),
+            np.where(inside, self.categories[places], 0),
+            np.where(has_label, self.labels[places], IGNORED),
+            last - first,
+        )
+
+
+class _Batches:
+    """Batches of random windows of texts."""
+
+    def __init__(
+        self, texts: Sequence[LabelledText], description: TokenizerDescription, augmentation: float, seed: int
+    ) -> None:
+        self._windows = [_Windows(labelled, description) for labelled in texts]
+        self._augmentation = augmentation
+        self._unknown = 1 + UNKNOWN_CHARACTER
         self.generator = np.random.default_rng(seed)
 
     def batch(self) -> tuple[torch.Tensor, ...]:
         """Return characters, categories and labels [longest, BATCH], and lengths [BATCH]."""
-        middle = self.generator.integers(len(self.numbers), size=BATCH)
-        first = np.maximum(self.starts[middle], middle - WINDOW // 2)
-        last = np.minimum(self.ends[middle], first + WINDOW)
-        lengths = last - first
-        inside = np.arange(int(lengths.max()))[:, None] < lengths
-        places = np.where(inside, first + np.arange(len(inside))[:, None], 0)
-        return (
-            torch.from_numpy(np.where(inside, self.numbers[places], 0)),
-            torch.from_numpy(np.where(inside, self.categories[places], 0)),
-            torch.from_numpy(np.where(inside, self.labels[places], IGNORED)),
-            torch.from_numpy(lengths),
-        )
+        augmented = self.generator.binomial(BATCH, self._augmentation)
+        counts = [BATCH - augmented, augmented][: len(self._windows)]
+        parts = [
+            windows.around(self.generator.integers(len(windows.numbers), size=count))
+            for windows, count in zip(self._windows, counts, strict=True)
+        ]
+        numbers, categories, labels, lengths = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        is_hidden = (numbers > 0) & (self.generator.random(numbers.shape) < UNKNOWN_SHARE)
+        numbers[is_hidden] = self._unknown
+        longest = int(lengths.max())
+        arrays = [array.T[:longest].copy() for array in (numbers, categories, labels)]
+        return (*map(torch.from_numpy, arrays), torch.from_numpy(lengths))
