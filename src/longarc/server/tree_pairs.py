@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from longarc.data.document import Document
 from longarc.data.sentence import Sentence
 from longarc.drawing.tree_diff import TreeDiff, tree_diff
 from longarc.errors import LongarcError
@@ -22,7 +23,7 @@ class TreePair(NamedTuple):
     diff: TreeDiff
 
 
-def read_trees(conllu: str, limits: Limits, cancellation: Cancellation) -> list[Sentence]:
+def read_trees(conllu: str, limits: Limits, cancellation: Cancellation) -> Document:
     """Read trees that will not be parsed again; raise Problem for a cycle or a sentence that is too long."""
     sentences = read_conllu(conllu, cancellation, check=require_acyclic)
     check_lengths(sentences, limits)
