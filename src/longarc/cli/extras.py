@@ -9,7 +9,7 @@ from longarc.errors import LongarcError
 EXTRAS = {
     "train": ("torch", "safetensors", "onnx"),
     "ray": ("ray", "pyarrow"),
-    "serve": ("fastapi", "uvicorn", "prometheus_client", "python_multipart"),
+    "serve": ("fastapi", "uvicorn", "httptools", "prometheus_client"),
 }
 
 CPU_TORCH = "pip install torch --index-url https://download.pytorch.org/whl/cpu"

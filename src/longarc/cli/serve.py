@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import ipaddress
 import json
-import math
 import os
 import re
 import socket
@@ -23,8 +20,6 @@ from longarc.cli.extras import require_extra
 from longarc.cli.options import Threads
 from longarc.errors import LongarcError
 
-GC_THRESHOLD = 20_000
-"""New objects between garbage collections: a request creates thousands of objects, but hardly any garbage."""
 LOOPBACK = frozenset(["localhost", "127.0.0.1", "[::1]"])
 
 
@@ -62,18 +57,13 @@ def serve(
     --allow-origin names them.
     """
     require_extra("serve")
-    import uvicorn
-
     from longarc.server.app import make_app
-    from longarc.server.connection import make_protocol
     from longarc.server.limits import Limits
     from longarc.server.served_models import load_models
+    from longarc.server.web_server import run_server
 
-    if not (token.isascii() and token.isprintable()) or token != token.strip():
-        raise LongarcError("--token: expected printable ASCII characters without spaces around them")
-    for origin in allow_origin or []:
-        if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/\s]+", origin):
-            raise LongarcError(f"--allow-origin: expected a scheme and a host, such as https://a.org, not {origin!r}")
+    origins = frozenset(allow_origin or [])
+    _check_options(token, origins)
     listener = _listen(host, port)
     if not token and not _is_loopback(host):
         typer.echo(
@@ -89,41 +79,27 @@ def serve(
     )
     # A server with a token, or for other machines, may be reached under any name, such as that of a proxy.
     hosts = LOOPBACK | {host} if _is_loopback(host) and not token else frozenset[str]()
-    origins = frozenset(allow_origin or [])
-    app = make_app(
-        load_models(models or [], threads=threads), limits, token, hosts, origins, _log_request if log else None
-    )
+    served = load_models(models or [], threads=threads)
+    app = make_app(served, limits, token, hosts, origins, _log_request if log else None)
     address = _address(host, listener.getsockname()[1])
 
-    class Server(uvicorn.Server):
-        """Prints its address as soon as it can be reached, and limits the time of a shutdown."""
+    def announce() -> None:
+        typer.echo(f"Longarc is at {address} (Ctrl-C stops it)", err=True)
+        if browser and _has_display():
+            page = f"{address}?token={quote(token, safe='')}" if token else address
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
 
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            gc.freeze()  # do not search the objects that exist now for garbage
-            gc.set_threshold(GC_THRESHOLD)
-            if not self.should_exit:
-                typer.echo(f"Longarc is at {address} (Ctrl-C stops it)", err=True)
-                if browser and _has_display():
-                    page = f"{address}?token={quote(token, safe='')}" if token else address
-                    threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
-
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            app.state.active.shut_down(limits.shutdown_seconds)
-            await super().shutdown(sockets)
-
-    config = uvicorn.Config(
-        app,
-        http=make_protocol(limits),
-        ws="none",
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=math.ceil(limits.shutdown_seconds) + 1,
-    )
-    with contextlib.suppress(KeyboardInterrupt):  # uvicorn passes the signal on after it has shut down
-        Server(config).run(sockets=[listener])
+    run_server(app, listener, limits, announce)
     typer.echo("longarc: stopped", err=True)
+
+
+def _check_options(token: str, origins: frozenset[str]) -> None:
+    """Raise if the token or an origin cannot be sent in a header."""
+    if not (token.isascii() and token.isprintable()) or token != token.strip():
+        raise LongarcError("--token: expected printable ASCII characters without spaces around them")
+    for origin in sorted(origins):
+        if not re.fullmatch(r"\*|[a-z][a-z0-9+.-]*://[^/\s]+", origin):
+            raise LongarcError(f"--allow-origin: expected a scheme and a host, such as https://a.org, not {origin!r}")
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
@@ -51,19 +51,11 @@ def make_app(
     limits = limits or Limits()
     metrics = Metrics()
     service = Service(models, limits, Batcher(limits, metrics, models.threads))
-
-    @asynccontextmanager
-    async def run_batcher(app: FastAPI) -> AsyncIterator[None]:
-        service.batcher.start()
-        yield
-        service.threads.close()
-        await anyio.to_thread.run_sync(service.batcher.close)
-
     app = FastAPI(
         title="Longarc",
         version=__version__,
         description=DESCRIPTION,
-        lifespan=run_batcher,
+        lifespan=partial(_run_batcher, service),
         openapi_url="/api/openapi.json",
         # FastAPI's documentation pages load scripts from the network.
         docs_url=None,
@@ -71,11 +63,45 @@ def make_app(
     )
     app.state.active = ActiveRequests()
     files = _page_files()
-    for path, (media_type, content) in files.items():
-        app.api_route(path, methods=["GET", "HEAD"], include_in_schema=False)(_make_endpoint(media_type, content))
-    udpipe_router = udpipe.make_router(service)
-    udpipe_paths = {route.path for route in udpipe_router.routes if isinstance(route, APIRoute)}
-    app.include_router(udpipe_router)
+    _add_routes(app, service, metrics, files)
+    for kind in (LongarcError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _handle_error)
+    app.add_middleware(
+        Guard,
+        limits=limits,
+        metrics=metrics,
+        active=app.state.active,
+        token=token,
+        hosts=hosts,
+        origins=origins,
+        page_paths=frozenset(files),
+        open_paths=frozenset([*files, "/health"]),
+        routes=frozenset([*files, *app.openapi()["paths"]]),
+        error_response=_error_response,
+        log=log,
+    )
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=sorted(origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+            expose_headers=["X-Request-ID"],
+        )
+    return app
+
+
+@asynccontextmanager
+async def _run_batcher(service: Service, app: FastAPI) -> AsyncIterator[None]:
+    """Parse while the application runs."""
+    service.batcher.start()
+    yield
+    service.threads.close()
+    await anyio.to_thread.run_sync(service.batcher.close)
+
+
+def _add_routes(app: FastAPI, service: Service, metrics: Metrics, files: dict[str, tuple[str, bytes]]) -> None:
+    app.include_router(udpipe.make_router(service))
     app.include_router(api.make_router(service))
 
     @app.get("/health", tags=["Operation"], summary="Check that the server is running")
@@ -88,38 +114,18 @@ def make_app(
     async def get_metrics() -> Response:
         return Response(metrics.text(), media_type="text/plain; version=0.0.4")
 
-    def error_response(problem: Problem, path: str) -> Response:
-        return udpipe.text_error(problem) if path in udpipe_paths else json_error(problem)
+    # Last, because routes are tried one after the other.
+    for path, (media_type, content) in files.items():
+        app.api_route(path, methods=["GET", "HEAD"], include_in_schema=False)(_make_endpoint(media_type, content))
 
-    app.add_middleware(
-        Guard,
-        limits=limits,
-        metrics=metrics,
-        active=app.state.active,
-        token=token,
-        hosts=hosts,
-        origins=origins,
-        page_paths=frozenset(files),
-        open_paths=frozenset([*files, "/health"]),
-        routes=frozenset([*files, *app.openapi()["paths"]]),
-        error_response=error_response,
-        log=log,
-    )
-    if origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=sorted(origins),
-            allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type"],
-            expose_headers=["X-Request-ID"],
-        )
 
-    async def handle_error(request: Request, error: Exception) -> Response:
-        return error_response(_find_problem(error), request.url.path)
+def _error_response(problem: Problem, path: str) -> Response:
+    """Return the response for a problem with a request to a path."""
+    return udpipe.text_error(problem) if path in udpipe.PATHS else json_error(problem)
 
-    for kind in (LongarcError, RequestValidationError, HTTPException):
-        app.add_exception_handler(kind, handle_error)
-    return app
+
+async def _handle_error(request: Request, error: Exception) -> Response:
+    return _error_response(_find_problem(error), request.url.path)
 
 
 def _page_files() -> dict[str, tuple[str, bytes]]:

@@ -8,6 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -18,129 +21,134 @@ COMPLETION_SECONDS = 5.0
 """How much longer than a request may take its body may arrive, for example after the request was refused."""
 
 
-def make_protocol(limits: Limits) -> type[asyncio.Protocol]:
-    """Return a protocol class for uvicorn that enforces the limits."""
-    clients: Counter[str] = Counter()
+class LimitedProtocol(HttpToolsProtocol):
+    """HTTP/1.1 on one connection."""
 
-    class LimitedProtocol(HttpToolsProtocol):
-        """HTTP/1.1 on one connection."""
-
-        _timer: asyncio.TimerHandle | None = None
-        _client_address = ""
-        _unread = 0
+    def __init__(self, limits: Limits, clients: Counter[str], **options: Any) -> None:
+        """`clients`: the number of connections from each address, shared by all connections of a server."""
+        super().__init__(**options)
+        self._limits = limits
+        self._clients = clients
+        self._timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+        self._client_address = ""
+        """The address under which this connection is counted"""
+        self._unread = 0
         """Bytes since the last that belonged to a body: request line, headers, or trailers"""
-        _pending = False
+        self._pending = False
         """Whether a request has begun and is not complete"""
-        _is_ending = False
+        self._is_ending = False
         """Whether the server is shutting down"""
-        _write_timer: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            address = self.client[0] if self.client else ""
-            if len(self.connections) > limits.connections:
-                self._refuse(503, "too many connections")
-            elif clients[address] >= limits.client_connections:
-                self._refuse(503, "too many connections from this address")
-            else:
-                clients[address] += 1
-                self._client_address = address
-                self._start_timer(limits.head_seconds)
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        address = self.client[0] if self.client else ""
+        if len(self.connections) > self._limits.connections:
+            self._refuse(503, "too many connections")
+        elif self._clients[address] >= self._limits.client_connections:
+            self._refuse(503, "too many connections from this address")
+        else:
+            self._clients[address] += 1
+            self._client_address = address
+            self._start_timer(self._limits.head_seconds)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_timer()
-            self._stop_write_timer()
-            if self._client_address:
-                clients[self._client_address] -= 1
-                if not clients[self._client_address]:
-                    del clients[self._client_address]
-            super().connection_lost(exc)
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        self._stop_write_timer()
+        if self._client_address:
+            self._clients[self._client_address] -= 1
+            if not self._clients[self._client_address]:
+                del self._clients[self._client_address]
+        super().connection_lost(exc)
 
-        def data_received(self, data: bytes) -> None:
-            if self.transport.is_closing():
-                return
-            if not self._pending and self._timer is None:
-                self._start_timer(limits.head_seconds)
-            self._unread += len(data)
-            super().data_received(data)
-            if self._unread > limits.head_bytes and not self.transport.is_closing():
-                self._refuse(431, f"the headers are larger than {limits.head_bytes:,} bytes")
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        if not self._pending and self._timer is None:
+            self._start_timer(self._limits.head_seconds)
+        self._unread += len(data)
+        super().data_received(data)
+        if self._unread > self._limits.head_bytes and not self.transport.is_closing():
+            self._refuse(431, f"the headers are larger than {self._limits.head_bytes:,} bytes")
 
-        def on_message_begin(self) -> None:
-            super().on_message_begin()
-            self._pending = True
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._pending = True
 
-        def on_headers_complete(self) -> None:
-            self._unread = 0
-            size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
-            if size > limits.head_bytes:
-                self._refuse(431, f"the headers are larger than {limits.head_bytes:,} bytes")
-                return
-            self._start_timer(limits.seconds + COMPLETION_SECONDS)
-            super().on_headers_complete()
-            if self._is_ending:
-                self.cycle.keep_alive = False
+    def on_headers_complete(self) -> None:
+        self._unread = 0
+        size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+        if size > self._limits.head_bytes:
+            self._refuse(431, f"the headers are larger than {self._limits.head_bytes:,} bytes")
+            return
+        self._start_timer(self._limits.seconds + COMPLETION_SECONDS)
+        super().on_headers_complete()
+        if self._is_ending:
+            self.cycle.keep_alive = False
 
-        def on_body(self, body: bytes) -> None:
-            self._unread = 0
-            if not self.transport.is_closing():
-                super().on_body(body)
+    def on_body(self, body: bytes) -> None:
+        self._unread = 0
+        if not self.transport.is_closing():
+            super().on_body(body)
 
-        def on_message_complete(self) -> None:
-            self._unread = 0
-            self._pending = False
-            self._stop_timer()
-            if not self.transport.is_closing():
-                super().on_message_complete()
+    def on_message_complete(self) -> None:
+        self._unread = 0
+        self._pending = False
+        self._stop_timer()
+        if not self.transport.is_closing():
+            super().on_message_complete()
 
-        def _start_timer(self, seconds: float) -> None:
-            self._stop_timer()
-            self._timer = self.loop.call_later(seconds, self._time_out)
+    def _start_timer(self, seconds: float) -> None:
+        self._stop_timer()
+        self._timer = self.loop.call_later(seconds, self._time_out)
 
-        def _stop_timer(self) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-        def _time_out(self) -> None:
-            """Close a connection whose client does not finish its request."""
-            if not self.transport.is_closing():
-                self.transport.close()
-
-        def _refuse(self, status: int, message: str) -> None:
-            """Answer without passing the request on, unless an answer has begun, and close the connection."""
-            if self.cycle is None or self.cycle.response_complete:
-                body = json.dumps({"error": message, "hint": "", "line": None}).encode()
-                head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
-                self.transport.write(STATUS_LINE[status] + head.encode() + body)
+    def _time_out(self) -> None:
+        """Close a connection whose client does not finish its request."""
+        if not self.transport.is_closing():
             self.transport.close()
 
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._write_timer = self.loop.call_later(limits.idle_seconds, self.transport.abort)
+    def _refuse(self, status: int, message: str) -> None:
+        """Answer without passing the request on, unless an answer has begun, and close the connection."""
+        if self.cycle is None or self.cycle.response_complete:
+            body = json.dumps({"error": message, "hint": "", "line": None}).encode()
+            head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+            self.transport.write(STATUS_LINE[status] + head.encode() + body)
+        self.transport.close()
 
-        def resume_writing(self) -> None:
-            self._stop_write_timer()
-            super().resume_writing()
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._write_timer = self.loop.call_later(self._limits.idle_seconds, self.transport.abort)
 
-        def _stop_write_timer(self) -> None:
-            if self._write_timer is not None:
-                self._write_timer.cancel()
-                self._write_timer = None
+    def resume_writing(self) -> None:
+        self._stop_write_timer()
+        super().resume_writing()
 
-        def shutdown(self) -> None:
-            """Close the connection after the current request, and soon if that has not arrived."""
-            self._is_ending = True
-            if self.cycle is None or (self._pending and self.cycle.response_complete):
-                self._start_timer(UPLOAD_SECONDS)
-            else:
-                super().shutdown()
+    def _stop_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
 
-        def timeout_keep_alive_handler(self) -> None:
-            """Close an idle connection, also if the client has not read the last response."""
-            if self.transport.get_write_buffer_size():
-                self.transport.abort()
-            else:
-                super().timeout_keep_alive_handler()
+    def shutdown(self) -> None:
+        """Close the connection after the current request, and soon if that has not arrived."""
+        self._is_ending = True
+        if self.cycle is None or (self._pending and self.cycle.response_complete):
+            self._start_timer(UPLOAD_SECONDS)
+        else:
+            super().shutdown()
 
-    return LimitedProtocol
+    def timeout_keep_alive_handler(self) -> None:
+        """Close an idle connection, also if the client has not read the last response."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            super().timeout_keep_alive_handler()
+
+
+def make_protocol(limits: Limits) -> Callable[..., asyncio.Protocol]:
+    """Return a factory of connections for uvicorn that enforces the limits."""
+    return partial(LimitedProtocol, limits, Counter())

@@ -32,6 +32,7 @@ from longarc.server.served_models import card_text, get_acknowledgements
 from longarc.server.service import LARGE, Service
 from longarc.server.work import Cancellation
 
+PATHS = frozenset(["/models", "/process"])
 PARAMETERS = {
     "data": "The input; required.",
     "model": "A model that `/models` lists, the start of its name up to a hyphen, or its language (`en`, `english`); "
