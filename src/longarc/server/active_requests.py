@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
-import secrets
 
 import anyio
 from starlette.types import Receive
@@ -22,7 +22,7 @@ class ActiveRequest:
     """One request. `requested_id` is the id that the client chose, if any."""
 
     def __init__(self, requested_id: str = "") -> None:
-        self.id = requested_id if _VALID_ID.fullmatch(requested_id) else secrets.token_hex(8)
+        self.id = requested_id if _VALID_ID.fullmatch(requested_id) else f"{random.getrandbits(64):016x}"
         self.scope = anyio.CancelScope()
         self.bytes = 0
         """Bytes of the body that have been received"""

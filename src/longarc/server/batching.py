@@ -1,8 +1,9 @@
 """Batches sentences of many clients for one parser.
 
 Requests take turns to start a batch, so that a large request cannot block a small one. A worker thread fills the batch
-with the waiting sentences, of any request, that are nearest in length: the parser is fastest on sentences of equal
-length. The queue is bounded, abandoned requests are dropped, and closing finishes all accepted requests.
+with the waiting sentences, of any request, that are nearest in length: the parser is fastest on large batches of
+sentences of equal length. The queue is bounded, abandoned requests are dropped, and closing finishes all accepted
+requests.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from longarc.server.problem import Problem
 ENOUGH_WORDS = 2_000
 """With this many words in the queue, do not wait for more."""
 MAX_GATHER_PERIODS = 10
+MAX_PAIRS = 400_000
+"""Pairs of words in a batch, padding included: a long sentence among many short ones would take much memory."""
 
 
 class BatchKey(NamedTuple):
@@ -164,14 +167,13 @@ class Batcher:
         if job.is_over():
             self._drop(job)
             return []
-        length = words = len(job.sentences[job.next])
+        length = words = longest = len(job.sentences[job.next])
         batch: list[QueuedSentence] = []
         self._add(batch, job, job.next)
         by_length = self._waiting.get(job.key, {})
         for near in sorted(by_length, key=lambda other: (abs(other - length), other)):
-            if abs(near - length) > 2 + length // 2:
-                break
-            while near in by_length and words + near <= BATCH_WORDS:
+            longest = max(longest, near)
+            while near in by_length and words + near <= BATCH_WORDS and (len(batch) + 1) * longest**2 <= MAX_PAIRS:
                 other, index = next(iter(by_length[near]))
                 if other.is_over():
                     self._drop(other)

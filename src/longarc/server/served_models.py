@@ -61,4 +61,6 @@ def get_acknowledgements(parser: Parser) -> list[str]:
 def card_text(parser: Parser, key: str) -> str:
     """Return an entry of a model's card as one line that can be sent to clients, whatever the file contains."""
     text = str(parser.card.get(key) or "")
-    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+    if not text.isprintable():
+        text = "".join(character if character.isprintable() else " " for character in text)
+    return " ".join(text.split())
