@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import subprocess
@@ -12,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from longarc.data import files
-from longarc.data.files import open_input, open_output, remove_stale_temporaries
+from longarc.data.files import (
+    PEEK_BLANK_BYTES,
+    PEEK_BYTES,
+    open_and_peek,
+    open_input,
+    open_output,
+    remove_stale_temporaries,
+)
 from longarc.errors import LongarcError
 
 
@@ -132,3 +140,12 @@ def test_a_process_is_running_or_not() -> None:
     assert files.is_running(os.getpid())
     assert not files.is_running(ended.pid)
     assert not files.is_running(10**30)
+
+
+def test_the_start_of_an_input_reaches_beyond_blank_lines() -> None:
+    content = b"\n" * 200_000 + b"1\tone"
+    with open_and_peek(io.BytesIO(content)) as (start, stream):
+        assert start.endswith(b"1\tone")
+        assert stream.read() == content
+    with open_and_peek(io.BytesIO(b" " * (PEEK_BLANK_BYTES + 200_000))) as (start, _):
+        assert len(start) <= PEEK_BLANK_BYTES + PEEK_BYTES

@@ -23,6 +23,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 XZ_MAGIC = b"\xfd7zXZ\x00"
 
 PEEK_BYTES = 1 << 16
+PEEK_BLANK_BYTES = 4 << 20
 _CONTENT_LINE = re.compile(rb"^[^#\r\n][^\n]*\n", re.MULTILINE)
 
 ENCODING_HINT = "Specify the file's encoding, for example latin-1."
@@ -89,12 +90,16 @@ def read_chunks(source: Source, size: int = 1 << 20) -> Iterator[bytes]:
 def open_and_peek(source: Source, counter: ByteCounter | None = None) -> Iterator[tuple[bytes, BinaryIO]]:
     """Return the first bytes of `source`, for detecting its format, and a stream of all of it.
 
-    The first bytes include a line that is neither empty nor a comment, if there is one within PEEK_BYTES.
+    The first bytes include a line that is neither empty nor a comment, if there is one within PEEK_BYTES, and
+    something else than white space, if there is any within PEEK_BLANK_BYTES.
     """
     with open_input(source, counter) as stream:
         read = getattr(stream, "read1", stream.read)
         start = b""
-        while len(start) < PEEK_BYTES and not _CONTENT_LINE.search(start) and (more := read(PEEK_BYTES)):
+        while (
+            (len(start) < PEEK_BYTES and not _CONTENT_LINE.search(start))
+            or (len(start) < PEEK_BLANK_BYTES and start.isspace())
+        ) and (more := read(PEEK_BYTES)):
             start += more
         rest = io.BufferedReader(_Rejoined(start, stream, ByteCounter()))
         rest.raw.name = source_name(source)  # type: ignore[attr-defined]  # for error messages

@@ -39,11 +39,16 @@ def format_of_path(path: str | Path) -> str | None:
 def detect_input_format(path: str | Path, start: bytes) -> InputFormat:
     """Return the format of an input from its name and its first bytes; `-` and unknown suffixes are decided by content.
 
-    Any suffix that begins with `.conll` is CoNLL. A `.txt` file may contain any format, so its content decides.
+    Any suffix that begins with `.conll` is CoNLL. A `.txt` file may contain any format, so its content decides. If
+    there are only blank lines, a `.txt` file is text and any other CoNLL.
     """
     if format_of_path(path) == "jsonl" or is_sentence_object(start):
         return "jsonl"
-    return "conll" if format_suffix(path).startswith(".conll") or _looks_like_conll(start) else "text"
+    if format_suffix(path).startswith(".conll"):
+        return "conll"
+    if not start.removeprefix(codecs.BOM_UTF8).strip():
+        return "text" if format_of_path(path) == "text" else "conll"
+    return "conll" if _looks_like_conll(start) else "text"
 
 
 def is_sentence_object(start: bytes) -> bool:
@@ -54,8 +59,8 @@ def is_sentence_object(start: bytes) -> bool:
 def _looks_like_conll(start: bytes) -> bool:
     """Return whether the first line that is neither blank nor a comment is a CoNLL row.
 
-    An input of blank lines only counts as CoNLL, one of comments only does not: plain text may contain `#` lines.
+    An input of comments only does not count as CoNLL: plain text may contain `#` lines.
     """
     lines = [line for line in start.removeprefix(codecs.BOM_UTF8).splitlines() if line.strip()]
-    first = next((line for line in lines if not line.startswith(b"#")), None)
-    return not lines if first is None else _CONLL_ROW.match(first) is not None
+    first = next((line for line in lines if not line.startswith(b"#")), b"")
+    return _CONLL_ROW.match(first) is not None

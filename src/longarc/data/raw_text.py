@@ -20,6 +20,9 @@ from longarc.errors import InputError
 MAX_WORDS = 1_000
 """Longer sentences are split: no treebank has one, and parsing time is quadratic in the length."""
 
+LONG_SPACE = 20_000
+"""Longer white space ends a sentence and is carried by comments: a column with all of it could be too long to be read
+back, because most characters are escaped as six."""
 _SPACES_COMMENT = "# spaces = "
 _COMMENT_CHARACTERS = 100_000
 _ESCAPES = {" ": "\\s", "\t": "\\t", "\n": "\\n", "\r": "\\r", "|": "\\p", "\\": "\\\\"}
@@ -49,22 +52,29 @@ def sentences_of(
 ) -> list[Sentence]:
     """Return the sentences of a text; `sentences` are the spans of their tokens, with only white space between them.
 
+    White space longer than LONG_SPACE may only be at the start of the text and between sentences.
+
     `first_number` is the `sent_id` of the first sentence. `gap` is the white space before the text, which belongs to
     the previous sentence. `offset` is the text's position in its document. With `ranges`, tokens get `TokenRange=`.
     `paragraph_breaks` line breaks start a new paragraph.
     """
     spans = [span for sentence in sentences for span in sentence]
     result = []
+    comments = ""  # the long white space before a sentence
     done = 0  # tokens
     for number, sentence in enumerate(sentences):
         rows: list[list[str]] = []
         words: list[list[str]] = []
-        plain = ""
+        plain = long_space = ""
         for index, span in enumerate(sentence):
             done += 1
             next_start = spans[done].start if done < len(spans) else len(text)
             after = text[span.end : next_start]
             before = text[: span.start] if done == 1 else ""
+            if len(before) > LONG_SPACE:
+                comments, before = spaces_comments(before), ""
+            if len(after) > LONG_SPACE and done < len(spans) and index + 1 == len(sentence):
+                long_space, after = after, ""
             misc = _misc(before, after, span, offset if ranges else None)
             form = text[span.start : span.end]
             plain += form + (" " if after and index + 1 < len(sentence) else "")
@@ -76,7 +86,8 @@ def sentences_of(
                 rows.append(words[-1])
         if number:
             gap = text[sentences[number - 1][-1].end : sentence[0].start]
-        lead = "# newpar\n" if gap.count("\n") >= paragraph_breaks else ""
+        lead = comments + ("# newpar\n" if gap.count("\n") >= paragraph_breaks else "")
+        comments = spaces_comments(long_space)
         lead += f"# sent_id = {first_number + number}\n# text = {plain}\n"
         result.append(Sentence(rows, words, lead=lead))
         result[-1].start = offset + sentence[0].start

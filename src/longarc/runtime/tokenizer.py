@@ -21,7 +21,7 @@ from longarc.data.characters import (
     read_characters,
 )
 from longarc.data.document import Document
-from longarc.data.raw_text import MAX_WORDS, Span, sentences_of, spaces_comments
+from longarc.data.raw_text import LONG_SPACE, MAX_WORDS, Span, sentences_of, spaces_comments
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
 from longarc.runtime.description import TokenizerDescription
@@ -63,7 +63,7 @@ class Tokenizer(ABC):
     def split_many(self, texts: Sequence[str], line_breaks: LineBreaks = "auto") -> list[Document]:
         """Return each text as a document; short texts are read together, which is faster than one by one."""
         documents: list[Document] = []
-        for short, group in groupby(texts, key=lambda text: len(text) < PIECE // 2 and "\0" not in text):
+        for short, group in groupby(texts, key=lambda text: len(text) < LONG_SPACE and "\0" not in text):
             if short:
                 documents += self._split_together(list(group), line_breaks)
             else:
@@ -123,8 +123,11 @@ class Tokenizer(ABC):
                 # The last sentence may continue in the next piece, unless it is the only one.
                 spans, last = (spans[:-1], spans[-1]) if len(spans) > 1 else (spans, [])
                 end = last[0].start if last else end
+            last_end = spans[-1][-1].end
+            gap_after = text[last_end:end]
+            is_long = len(gap_after) > LONG_SPACE
             sentences = sentences_of(
-                text[:end],
+                text[: last_end if is_long else end],
                 spans,
                 first_number=number,
                 gap=gap,
@@ -134,9 +137,9 @@ class Tokenizer(ABC):
             )
             sentences[0].lead = "".join([lead, *spaces, sentences[0].lead])
             yield from sentences
-            lead, spaces = "", []
+            lead, spaces = "", [spaces_comments(gap_after)] if is_long else []
             number += len(spans)
-            gap = text[spans[-1][-1].end : end]
+            gap = gap_after
             rest, place = text[end:], place + end
         return "".join(spaces)
 
@@ -268,10 +271,16 @@ def _windows(paragraphs: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _cut(sentences: Sequence[list[Span]]) -> list[list[Span]]:
-    """Split sentences of more than MAX_WORDS tokens."""
-    return [
-        sentence[start : start + MAX_WORDS] for sentence in sentences for start in range(0, len(sentence), MAX_WORDS)
-    ]
+    """Split sentences of more than MAX_WORDS tokens, and at long white space."""
+    parts: list[list[Span]] = []
+    for sentence in sentences:
+        start = 0
+        for index in range(1, len(sentence)):
+            if index - start == MAX_WORDS or sentence[index].start - sentence[index - 1].end > LONG_SPACE:
+                parts.append(sentence[start:index])
+                start = index
+        parts.append(sentence[start:])
+    return parts
 
 
 class _Supply:
