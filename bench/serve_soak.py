@@ -3,8 +3,9 @@
 Most clients send good requests of different kinds and check every answer. Hostile clients send white space, damaged
 forms, endless headers, half-sent requests, uploads that they abort, long sentences, long words and large drawings. The
 report contains the errors of good requests (429 and 503 are repeated, as a client would), their latencies, and the
-resident memory of the server after the first minute (or the first quarter of a short run) and at the end. Then SIGTERM
-is sent while all clients have requests under way: every request that was accepted must be answered, within 10 s.
+resident memory of the server at the end of the first minute (or of the first quarter of a short run) and at the end,
+each the median of ten seconds, because what is under way changes it by some percent. Then SIGTERM is sent while all
+clients have requests under way: every request that was accepted must be answered, within 10 s.
 
     python bench/serve_soak.py --model MODEL.longarc TEST.conllu --seconds 600
 """
@@ -16,6 +17,7 @@ import json
 import os
 import random
 import socket
+import statistics
 import subprocess
 import sys
 import threading
@@ -30,6 +32,7 @@ LONGARC = [sys.executable, "-c", "from longarc.cli.main import run; run()"]
 MAX_GROWTH = 1.10
 MAX_SHUTDOWN = 10.0
 BUSY = (429, 503)
+SAMPLES = 10
 
 
 @dataclass
@@ -234,9 +237,13 @@ def run_hostile(port: int, record: Record, stop: threading.Event, seed: int) -> 
 
 
 def resident(process: int) -> float:
-    """Return the resident memory of a process in megabytes."""
-    status = Path(f"/proc/{process}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+    """Return the resident memory of a process in megabytes: the median of SAMPLES seconds."""
+    samples = []
+    for _ in range(SAMPLES):
+        time.sleep(1)
+        status = Path(f"/proc/{process}/status").read_text()
+        samples.append(int(status.split("VmRSS:")[1].split()[0]) / 1024)
+    return statistics.median(samples)
 
 
 def main() -> None:
@@ -261,9 +268,9 @@ def main() -> None:
         for thread in threads:
             thread.start()
         first = min(60.0, arguments.seconds / 4)
-        time.sleep(first)
+        time.sleep(max(0.0, first - SAMPLES))
         early = resident(process.pid)
-        time.sleep(arguments.seconds - first)
+        time.sleep(arguments.seconds - first - SAMPLES)
         late = resident(process.pid)
         answered, errors = len(record.latencies), list(record.errors)
         start = time.monotonic()

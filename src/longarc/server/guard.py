@@ -32,6 +32,9 @@ HEADERS = {
 }
 CLIENT_CLOSED = 499
 """nginx's status for a client that did not wait for the response"""
+GIVEN_UP = (408, 503)
+"""After these errors the rest of a body is not read. After others it is, because many clients read no response before
+they have sent all; the connection limits how long that takes."""
 ANY_ORIGIN = "*"
 
 Log = Callable[[dict[str, Any]], None]
@@ -101,7 +104,7 @@ class Guard:
             problem = await self._answer(request, scope, receive, send_with_headers)
             if problem is not None and not status:
                 response = self._error_response(problem, path)
-                if not request.is_complete:
+                if not request.is_complete and (problem.status_code in GIVEN_UP or "expect" in headers):
                     response.headers["Connection"] = "close"
                 await response(scope, receive, send_with_headers)
         finally:
