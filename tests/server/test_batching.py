@@ -41,7 +41,7 @@ def test_requests_of_many_clients_are_parsed_together() -> None:
         assert [sentence.forms for sentence in job.result.result(5)] == [[f"word{number}"]]
     assert first.result.done()
     assert parser.rounds == [1, 16]
-    batcher.close()
+    batcher.close(10)
 
 
 def test_a_small_request_does_not_wait_for_a_large_one() -> None:
@@ -53,7 +53,7 @@ def test_a_small_request_does_not_wait_for_a_large_one() -> None:
     small.result.result(5)
     assert not large.result.done()
     assert len(large.result.result(10)) == 1000
-    batcher.close()
+    batcher.close(10)
 
 
 def test_a_full_queue_refuses_and_an_empty_one_takes_anything() -> None:
@@ -68,7 +68,7 @@ def test_a_full_queue_refuses_and_an_empty_one_takes_anything() -> None:
     assert len(first.result.result(5)) == len(second.result.result(5)) == 1
     third = submit(["word"] * 3)
     assert third.result.result(5)
-    batcher.close()
+    batcher.close(10)
 
 
 def test_a_request_that_fails_spoils_no_other() -> None:
@@ -80,13 +80,13 @@ def test_a_request_that_fails_spoils_no_other() -> None:
     assert good.result.result(5)
     with pytest.raises(ZeroDivisionError):
         bad.result.result(5)
-    batcher.close()
+    batcher.close(10)
 
 
 def test_closing_finishes_what_was_accepted_and_takes_nothing_new() -> None:
     batcher, submit = batcher_of(SlowParser())
     jobs = [submit(["word"], 3) for _ in range(20)]
-    batcher.close()
+    batcher.close(10)
     assert all(len(job.result.result(0)) == 3 for job in jobs)
     with pytest.raises(Problem) as refusal:
         submit(["word"])
@@ -101,7 +101,7 @@ def test_a_request_that_nobody_waits_for_is_dropped() -> None:
     left = submit(["two"])
     left.abandoned = True
     submit(["three"]).result.result(5)
-    batcher.close()
+    batcher.close(10)
     assert parser.rounds == [1, 1]
 
 

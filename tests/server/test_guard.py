@@ -6,6 +6,7 @@ import json
 import re
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,36 @@ def test_allowed_sites_may_use_the_server(models: ServedModels) -> None:
 def test_an_origin_needs_a_scheme(model: Path) -> None:
     result = run_text("serve", str(model), "--port", "0", "--allow-origin", "example.org")
     assert result.returncode == 2 and "--allow-origin" in result.stderr
+
+
+def test_a_client_that_sends_too_much_is_told_so(model: Path) -> None:
+    """Many clients read no response before they have sent all."""
+    head = b"POST /api/parse HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    with serving(model, "--threads", "1") as (address, _), connect(address) as connection:
+        connection.sendall(head + b"Content-Length: 9000000\r\n\r\n" + b" " * 9_000_000)
+        connection.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        answer = answer_to(connection)
+        assert answer.startswith(b"HTTP/1.1 413") and b"HTTP/1.1 200" in answer
+        with connect(address) as waiting:
+            waiting.sendall(head + b"Expect: 100-continue\r\nContent-Length: 9000000\r\n\r\n")
+            answer = answer_to(waiting).lower()
+            assert answer.startswith(b"http/1.1 413") and b"connection: close" in answer
+
+
+def test_all_requests_together_are_limited() -> None:
+    slow = SlowParser(1.0)
+    limits = Limits(active_bytes=3_000)
+    form = {"data": "word " * 400, "input": "horizontal", "parser": ""}
+    with (
+        TestClient(make_app(ServedModels({"toy": slow}), limits)) as client,  # type: ignore[dict-item]
+        ThreadPoolExecutor(1) as pool,
+    ):
+        first = pool.submit(client.post, "/process", data=form)
+        assert slow.begun.wait(5)
+        assert client.post("/process", data=form).status_code == 429
+        assert client.get("/health").status_code == 200
+        assert first.result(10).status_code == 200
+        assert client.post("/process", data=form).status_code == 200
 
 
 def test_every_response_has_an_id(client: TestClient) -> None:

@@ -14,6 +14,7 @@ from longarc import read_all
 from longarc.data.raw_text import text_of
 from longarc.data.sentence import Sentence
 from longarc.runtime.tokenizer import RuleTokenizer
+from longarc.server import read_input
 from longarc.server.read_input import _nonblank_lines
 from longarc.server.udpipe import read_form, read_multipart
 
@@ -143,6 +144,26 @@ def test_a_word_too_long_to_draw_is_parsed_but_not_drawn(client: TestClient) -> 
     body = {"tokens": [["a"] * 200 + ["x" * 100_000]], "pictures": ["text"]}
     (tree,) = client.post("/api/parse", json=body).json()["sentences"]
     assert tree["pictures"] == {} and len(tree["tokens"]) == 201
+
+
+@pytest.mark.parametrize("reader", ["text", "tokens", "horizontal", "vertical", "conllu", "presegmented"])
+def test_the_words_of_a_request_are_limited(client: TestClient, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text can have a word in every two bytes, and each takes hundreds of bytes in memory."""
+    monkeypatch.setattr(read_input, "MAX_REQUEST_WORDS", 100)
+    row = "{}\ta\t_\t_\t_\t_\t_\t_\t_\t_\n"
+
+    def send(words: int) -> int:
+        match reader:
+            case "tokens":
+                return int(client.post("/api/parse", json={"tokens": [["a"]] * words}).status_code)
+            case "conllu":
+                return READERS[reader](client, (row.format(1) + "\n") * words)
+            case "vertical":
+                return READERS[reader](client, "a\n\n" * words)
+        return READERS[reader](client, "a\n" * words)
+
+    assert send(101) == 413
+    assert send(90) == 200
 
 
 def test_lines_keep_all_white_space() -> None:

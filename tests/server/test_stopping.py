@@ -29,7 +29,7 @@ from longarc.server.metrics import Metrics
 from longarc.server.served_models import ServedModels
 from longarc.server.work import Cancellation, CancelledWorkError, WorkerThreads
 from tests.helpers.served_models import serving
-from tests.helpers.service import WORDS, SlowParser
+from tests.helpers.service import CONLLU, WORDS, SlowParser
 
 KEY = BatchKey("toy", False, False)
 
@@ -56,7 +56,7 @@ def test_a_batcher_keeps_nothing_of_what_it_has_parsed(lengths: list[int]) -> No
     for _ in range(3):
         batcher.submit(KEY, SlowParser(0), sentences_of(*lengths)).result.result(10)  # type: ignore[arg-type]
     assert not batcher._waiting and not batcher._turns and batcher._words == 0
-    batcher.close()
+    batcher.close(10)
     gc.collect()
     assert not any(isinstance(thing, Job) for thing in gc.get_objects())
 
@@ -71,7 +71,7 @@ def test_an_abandoned_job_is_forgotten_at_once() -> None:
     batcher.abandon(second)
     assert not batcher._waiting and not batcher._turns and batcher._words == 0
     first.result.result(5)
-    batcher.close()
+    batcher.close(10)
     assert parser.rounds == [1]
 
 
@@ -150,6 +150,49 @@ def test_stuck_work_does_not_block_other_work(monkeypatch: pytest.MonkeyPatch) -
         assert all(thread.daemon for thread in worker_threads())
     finally:
         release.set()
+
+
+def test_the_number_of_stuck_threads_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "STUCK_SECONDS", 0.05)
+    monkeypatch.setattr(work, "MAX_STUCK", 2)
+    release = threading.Event()
+    before = set(worker_threads())
+
+    async def block_often() -> tuple[int, str]:
+        threads = WorkerThreads()
+        tasks = [asyncio.create_task(threads.run(lambda _: release.wait(20))) for _ in range(4 * work.MAX_THREADS)]
+        for task in tasks:
+            await asyncio.sleep(0.1)
+            task.cancel()
+        await asyncio.sleep(0.2)
+        running = len(set(worker_threads()) - before)
+        release.set()
+        try:
+            return running, await asyncio.wait_for(threads.run(lambda _: "done"), 5)
+        finally:
+            threads.close()
+
+    assert asyncio.run(block_often()) == (work.MAX_THREADS + 2, "done")
+
+
+def test_a_stuck_parser_delays_neither_other_work_nor_the_end(parser: Parser) -> None:
+    """The parser sleeps without holding the interpreter, as onnxruntime computes."""
+    stuck = SlowParser(20)
+    models = ServedModels({"stuck": stuck, "toy": parser})  # type: ignore[dict-item]
+    limits = Limits(seconds=1.0, shutdown_seconds=0.5)
+    app = make_app(models, limits)
+    with TestClient(app) as client, ThreadPoolExecutor(4) as pool:
+        body = {"tokens": [WORDS], "model": "stuck"}
+        requests = [pool.submit(client.post, "/api/parse", json=body) for _ in range(4)]
+        assert stuck.begun.wait(5)
+        start = time.monotonic()
+        assert client.get("/health").status_code == 200
+        assert client.post("/api/draw", json={"conllu": CONLLU}).status_code == 200
+        assert client.post("/api/steps", json={"tokens": [WORDS], "model": "toy"}).status_code == 200
+        assert time.monotonic() - start < 5
+        assert {request.result(10).status_code for request in requests} == {503}
+        start = time.monotonic()
+    assert time.monotonic() - start < 5
 
 
 def test_checks_are_made_between_items() -> None:

@@ -62,6 +62,9 @@ class ActiveRequest:
 class ActiveRequests(set[ActiveRequest]):
     """All requests that are being answered."""
 
+    bytes = 0
+    """Bytes of their bodies"""
+
     def shut_down(self, seconds: float) -> None:
         """Cancel requests that are not complete after a second, and all others after `seconds`."""
         loop = asyncio.get_running_loop()

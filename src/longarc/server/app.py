@@ -30,6 +30,8 @@ from longarc.server.service import Service
 
 PAGE = Path(__file__).parent / "page"
 MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+CLOSE_SECONDS = 1.0
+"""Time for the parser's threads to end. All requests are over by then, so nobody waits for what they still do."""
 DESCRIPTION = """Dependency parsing over HTTP. `/process` and `/models` are compatible with the UDPipe service; the
 routes under `/api` are easier to use from a program. Requests of all clients are batched."""
 
@@ -97,7 +99,7 @@ async def _run_batcher(service: Service, app: FastAPI) -> AsyncIterator[None]:
     service.batcher.start()
     yield
     service.threads.close()
-    await anyio.to_thread.run_sync(service.batcher.close)
+    await anyio.to_thread.run_sync(service.batcher.close, CLOSE_SECONDS)
 
 
 def _add_routes(app: FastAPI, service: Service, metrics: Metrics, files: dict[str, tuple[str, bytes]]) -> None:

@@ -89,12 +89,12 @@ class Batcher:
         for worker in self._workers:
             worker.start()
 
-    def close(self) -> None:
-        """Finish all accepted jobs and stop the threads; give up on a thread that hangs."""
+    def close(self, seconds: float) -> None:
+        """Finish all accepted jobs and stop the threads; give up on a thread that is not done after some seconds."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-        latest = time.monotonic() + self._limits.shutdown_seconds
+        latest = time.monotonic() + seconds
         for worker in self._workers:
             worker.join(max(0.0, latest - time.monotonic()))
 

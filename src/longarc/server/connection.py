@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -149,6 +148,6 @@ class LimitedProtocol(HttpToolsProtocol):
             super().timeout_keep_alive_handler()
 
 
-def make_protocol(limits: Limits) -> Callable[..., asyncio.Protocol]:
-    """Return a factory of connections for uvicorn that enforces the limits."""
-    return partial(LimitedProtocol, limits, Counter())
+def make_protocol(limits: Limits) -> type[asyncio.Protocol]:
+    """Return a factory of connections that enforce the limits; uvicorn calls it like a class."""
+    return cast(type[asyncio.Protocol], partial(LimitedProtocol, limits, Counter()))

@@ -109,6 +109,7 @@ class Guard:
                 await response(scope, receive, send_with_headers)
         finally:
             self._active.discard(request)
+            self._active.bytes -= request.bytes
             request.stop_watching()
             seconds = time.perf_counter() - started
             status = status or (CLIENT_CLOSED if request.disconnected else 500)
@@ -185,9 +186,13 @@ class Guard:
             elif message["type"] == "http.disconnect":
                 request.disconnect()
             await anyio.lowlevel.checkpoint_if_cancelled()
-            request.bytes += len(message.get("body", b""))
+            size = len(message.get("body", b""))
+            request.bytes += size
+            self._active.bytes += size
             if request.bytes > self._limits.request_bytes:
                 raise self._too_large()
+            if self._active.bytes > self._limits.active_bytes:
+                raise Problem(429, "the requests of all clients together are too large", "Try again in a moment.")
             if not message.get("more_body", False) and not request.is_complete:
                 request.is_complete = True
                 request.watch(receive)

@@ -10,6 +10,8 @@ class Limits:
     """Requests beyond these limits get status 408 (idle), 413 or 431 (size), 429 (queue) or 503 (time, connections)."""
 
     request_bytes: int = 4 << 20
+    active_bytes: int = 64 << 20
+    """Bytes of the requests that are being answered, altogether"""
     sentence_words: int = 1_000
     drawn_words: int = 300
     """Longest sentence to draw: drawing takes quadratic time."""
@@ -29,7 +31,7 @@ class Limits:
     connections: int = 512
     client_connections: int = 256
     """Connections from one address"""
-    shutdown_seconds: float = 7.0
+    shutdown_seconds: float = 6.0
     """Time for the requests that were accepted before a shutdown; those still running after it get status 503"""
     gather_seconds: float = 0.003
     """How long an idle parser waits for more requests to batch; ten times that at most while more keep arriving."""

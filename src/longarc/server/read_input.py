@@ -18,6 +18,8 @@ from longarc.server.problem import Problem, to_problem
 from longarc.server.work import Cancellation
 
 NAME = "input"
+MAX_REQUEST_WORDS = 200_000
+"""Words in a request: each takes a few hundred bytes, whereas text can have a word in every two bytes."""
 
 _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
 
@@ -25,8 +27,13 @@ _FORBIDDEN = re.compile("[\0\ud800-\udfff]")
 def read_conllu(text: str, cancellation: Cancellation, check: Check | None = None, **options: Any) -> Document:
     """Read CoNLL-U or CoNLL-X; the options are those of SentenceReader. Raise Problem 422 with the line of an error."""
 
+    words = 0
+
     def check_sentence(sentence: Sentence) -> None:
+        nonlocal words
         cancellation.check()
+        words += len(sentence)
+        _check_words(words)
         if check is not None:
             check(sentence)
 
@@ -55,15 +62,18 @@ def read_text(
             [text], first_number=first_number, line_breaks=line_breaks
         )
 
-    document.sentences.extend(cancellation.watch(collect()))
+    document.sentences.extend(_limit_words(cancellation.watch(collect())))
     return document
 
 
 def read_lines(parser: Parser, text: str, cancellation: Cancellation) -> Document:
     """Split raw text with one sentence per line into words."""
     document = Document()
+    words = 0
     for line in cancellation.watch(_nonblank_lines(text)):
         parts = read_text(parser, line, cancellation, first_number=len(document) + 1)
+        words += sum(map(len, parts))
+        _check_words(words)
         document.tail += parts.tail
         if parts:
             document.sentences.append(parts[0] if len(parts) == 1 else _join(parts, line))
@@ -105,32 +115,56 @@ def read_horizontal(text: str, cancellation: Cancellation) -> list[Sentence]:
     """Read one sentence per line, its words separated by spaces."""
     _check_characters(text)
     lines = cancellation.watch(text.split("\n"))
-    return [Sentence.from_forms(forms) for line in lines if (forms := line.split())]
+    return list(_limit_words(_make_sentence(forms) for line in lines if (forms := line.split())))
 
 
 def read_vertical(text: str, cancellation: Cancellation) -> list[Sentence]:
     """Read one word per line, with a blank line after each sentence."""
     _check_characters(text)
-    sentences: list[Sentence] = []
-    forms: list[str] = []
-    for line in cancellation.watch([*text.split("\n"), ""]):
-        if form := line.partition("\t")[0].strip():
-            forms.append(form)
-        elif forms:
-            sentences.append(Sentence.from_forms(forms))
-            forms = []
-    return sentences
+
+    def collect() -> Iterator[Sentence]:
+        forms: list[str] = []
+        for line in cancellation.watch([*text.split("\n"), ""]):
+            if form := line.partition("\t")[0].strip():
+                forms.append(form)
+            elif forms:
+                yield _make_sentence(forms)
+                forms = []
+
+    return list(_limit_words(collect()))
 
 
 def read_tokens(forms: Iterable[list[str]], cancellation: Cancellation) -> list[Sentence]:
     """Make sentences from lists of words."""
-    sentences = []
-    for number, words in enumerate(cancellation.watch(forms), 1):
-        try:
-            sentences.append(Sentence.from_forms(words))
-        except LongarcError as error:
-            raise Problem(422, f"sentence {number}: {error.message}", error.hint) from None
-    return sentences
+
+    def collect() -> Iterator[Sentence]:
+        for number, words in enumerate(cancellation.watch(forms), 1):
+            try:
+                yield _make_sentence(words)
+            except LongarcError as error:
+                raise Problem(422, f"sentence {number}: {error.message}", error.hint) from None
+
+    return list(_limit_words(collect()))
+
+
+def _make_sentence(forms: list[str]) -> Sentence:
+    _check_words(len(forms))
+    return Sentence.from_forms(forms)
+
+
+def _limit_words(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield the sentences; raise Problem 413 if they have too many words altogether."""
+    words = 0
+    for sentence in sentences:
+        words += len(sentence)
+        _check_words(words)
+        yield sentence
+
+
+def _check_words(count: int) -> None:
+    if count > MAX_REQUEST_WORDS:
+        hint = "Send smaller requests, or parse the file on the command line."
+        raise Problem(413, f"the request has more than {MAX_REQUEST_WORDS:,} words", hint)
 
 
 def check_lengths(sentences: Iterable[Sentence], limits: Limits) -> None:

@@ -25,7 +25,7 @@ class WebServer(uvicorn.Server):
     def __init__(self, app: FastAPI, limits: Limits, on_start: Callable[[], None]) -> None:
         config = uvicorn.Config(
             app,
-            http=make_protocol(limits),  # type: ignore[arg-type]  # uvicorn calls what it expects to be a class
+            http=make_protocol(limits),
             ws="none",
             log_level="error",
             access_log=False,

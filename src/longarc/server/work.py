@@ -18,6 +18,8 @@ MAX_THREADS = 4
 MAX_WAITING = 256
 STUCK_SECONDS = 5.0
 """A cancelled thread that is still running after this time no longer counts towards MAX_THREADS."""
+MAX_STUCK = 8
+"""Threads that may be in this state: if more are stuck, other work has to wait for them."""
 
 
 class CancelledWorkError(Exception):
@@ -53,7 +55,7 @@ class WorkerThreads:
         self._slots = asyncio.Semaphore(MAX_THREADS)
         self._waiting = 0
         self._tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._threads = self._idle = 0
+        self._threads = self._idle = self._stuck = 0
 
     async def run(self, work: Work[T]) -> T:
         """Return the result of `work`; if the calling task is cancelled, cancel the work too."""
@@ -75,7 +77,7 @@ class WorkerThreads:
         finally:
             if not result.done():
                 cancellation.requested = True
-                asyncio.get_running_loop().call_later(STUCK_SECONDS, slot.release)
+                asyncio.get_running_loop().call_later(STUCK_SECONDS, self._give_up, slot)
 
     def close(self) -> None:
         """End the threads; work that is running is not waited for."""
@@ -95,10 +97,19 @@ class WorkerThreads:
         while (task := self._tasks.get()) is not None:
             task()
 
+    def _give_up(self, slot: _Slot) -> None:
+        """Let other work run beside a thread that does not stop."""
+        if slot.is_held and self._stuck < MAX_STUCK:
+            self._stuck += 1
+            slot.release()
+
     def _finish(self, loop: asyncio.AbstractEventLoop, slot: _Slot, _: object) -> None:
         def finish() -> None:
             self._idle += 1
-            slot.release()
+            if slot.is_held:
+                slot.release()
+            else:
+                self._stuck -= 1
 
         if not loop.is_closed():
             loop.call_soon_threadsafe(finish)
@@ -108,12 +119,12 @@ class _Slot:
     """The right of one thread to run; given back once."""
 
     def __init__(self, slots: asyncio.Semaphore) -> None:
-        self._slots: asyncio.Semaphore | None = slots
+        self._slots = slots
+        self.is_held = True
 
     def release(self) -> None:
-        if self._slots is not None:
-            self._slots.release()
-            self._slots = None
+        self.is_held = False
+        self._slots.release()
 
 
 def _complete(work: Work[T], cancellation: Cancellation, result: Future[T]) -> None:
