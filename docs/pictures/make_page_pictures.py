@@ -1,6 +1,6 @@
 """Make the pictures of docs/page.md from a running server: `make_page_pictures.py http://127.0.0.1:8080/`.
 
-Needs playwright and chromium, and a server with the English model. All texts are invented.
+Needs playwright, Pillow and chromium, and a server with the English model. All texts are invented.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 HERE = Path(__file__).parent
@@ -19,7 +20,7 @@ OTHER_STORY = "The baker found a key in the flour. She asked everybody about it,
 
 @contextmanager
 def opened(
-    browser: Browser, address: str, width: int = 1100, height: int = 700, theme: str = "light"
+    browser: Browser, address: str, width: int = 1100, height: int = 840, theme: str = "light"
 ) -> Iterator[Page]:
     """Open the page in a window of some size."""
     viewport = {"width": width, "height": height}
@@ -37,10 +38,14 @@ def open_example(page: Page, number: int) -> None:
     page.wait_for_selector(".item.open .node")
 
 
-def save(page: Page, name: str) -> None:
-    """Save what the window shows."""
+def save(page: Page, path: Path, selector: str = "body") -> None:
+    """Save what the window shows, or one element, as a small file."""
     page.wait_for_timeout(300)
-    page.screenshot(path=HERE / f"{name}.png")
+    if selector == "body":
+        page.screenshot(path=path)
+    else:
+        page.locator(selector).screenshot(path=path, style=".results-head { visibility: hidden }")
+    Image.open(path).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def main(address: str) -> None:
@@ -50,12 +55,12 @@ def main(address: str) -> None:
         with opened(browser, address) as page:
             open_example(page, 0)
             page.locator(".node[data-node='1']").hover()
-            save(page, "page-word")
+            save(page, HERE / "page-word.png")
         with opened(browser, address, theme="dark") as page:
             open_example(page, 1)
             page.locator(".node[data-node='8']").click()
             page.evaluate("document.querySelector('.item.open').scrollIntoView()")
-            save(page, "page-down")
+            save(page, HERE / "page-down.png")
         with opened(browser, address) as page:
             open_example(page, 2)
             page.fill("#input", page.input_value("#input") + " " + OTHER_STORY * 4)
@@ -66,26 +71,23 @@ def main(address: str) -> None:
                 page.keyboard.press("j")
             page.wait_for_selector(".item.open .node")
             page.click("#export-menu summary")
-            save(page, "page-list")
-        with opened(browser, address, height=760) as page:
+            save(page, HERE / "page-list.png")
+        with opened(browser, address, height=900) as page:
             page.click("[data-view=compare]")
             open_example(page, 0)
-            save(page, "page-compare")
+            save(page, HERE / "page-compare.png")
         with opened(browser, address, 390, 760) as page:
             open_example(page, 0)
             page.locator(".node[data-node='5']").hover()
             page.evaluate("document.querySelector('.results-head').scrollIntoView()")
-            save(page, "page-phone")
+            save(page, HERE / "page-phone.png")
         with opened(browser, address, 1280, 980) as page:
             open_example(page, 0)
             page.locator(".step-through").click()
             page.wait_for_selector("#stepper:focus")
             for _ in range(11):
                 page.keyboard.press("ArrowRight")
-            page.wait_for_timeout(300)
-            page.locator("#stepper").screenshot(
-                path=HERE.parent / "stepper.png", style=".results-head { visibility: hidden }"
-            )
+            save(page, HERE.parent / "stepper.png", "#stepper")
         browser.close()
 
 
