@@ -71,6 +71,12 @@ def main(address: str) -> None:
                 page.keyboard.press("j")
             page.wait_for_selector(".item.open .node")
             page.click("#export-menu summary")
+            # Chromium leaves a remnant of a focus ring unless it paints this part again.
+            for visibility in ("hidden", "visible"):
+                page.locator(".results-head").evaluate(
+                    "(head, value) => { head.style.visibility = value; }", visibility
+                )
+                page.wait_for_timeout(100)
             save(page, HERE / "page-list.png")
         with opened(browser, address, height=900) as page:
             page.click("[data-view=compare]")
