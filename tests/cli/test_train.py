@@ -66,7 +66,7 @@ def test_a_training_shows_what_it_has_and_what_to_do_next(tmp_path: Path) -> Non
     assert lines[0].startswith("training data: 20 sentences, ")
     assert lines[1].startswith("development data: 5 sentences, ")
     assert [line.startswith("epoch ") for line in lines].index(True) == 5
-    assert lines[4] == "1 epoch, 1 thread"
+    assert lines[4] == "1 epoch on cpu, 1 thread"
     model = tmp_path / "out" / "out.longarc"
     assert lines[-1] == f"Next: longarc parse {dev} --model {model} --output parsed.conllu"
 
