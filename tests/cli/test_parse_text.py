@@ -71,7 +71,7 @@ def test_lines_end_paragraphs_or_are_wrapped(text_model: Path) -> None:
     ("options", "message"),
     [
         (["--lines", "--wrapped"], b"exclude each other"),
-        (["--lines", "--input", "conllu"], b"are for raw text"),
+        (["--lines", "--input", "conll"], b"are for raw text"),
         (["--wrapped", "--input", "tokens"], b"are for raw text"),
     ],
 )

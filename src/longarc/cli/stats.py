@@ -73,6 +73,7 @@ def _print_tables(path: str, figures: dict[str, Any]) -> None:
     table.add_row("multiword tokens", f"{figures['multiword_tokens']:,}")
     table.add_row("empty nodes", f"{figures['empty_nodes']:,}")
     systems = make_table("system", "transitions per sentence", "represented sentences %", "arcs recovered %")
+    systems.columns[0].min_width = max(map(len, figures["systems"]))
     for name, system in figures["systems"].items():
         systems.add_row(
             name,

@@ -20,7 +20,7 @@ from longarc.runtime.model_file import MAIN, RELATIONS, ModelFile
 from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreTable
 
-GROUP_COST = 12
+GROUP_COST = 5
 """A batch goes through the network in groups of similar length, since padding costs as much as words. Each group also
 costs as much as this many words. The search handles the whole batch at once."""
 ARCS_AT_ONCE = 128
