@@ -47,6 +47,9 @@ class Usage:
 
     seconds: float = 0.0
     processor: float = 0.0
+    """Processor seconds of all processes"""
+    ray_processor: float = 0.0
+    """Those of Ray's own processes and of the driver; they grow with the time that a run takes"""
     peak_memory: int = 0
     memory: list[int] = field(default_factory=list)
     """Samples, in bytes"""
@@ -110,6 +113,7 @@ def run_measured(command: Sequence[str], interval: float = 0.5) -> Usage:
     """Run a command and measure all its processes until it ends; raise if it fails."""
     usage = Usage()
     processor: dict[int, float] = {}
+    workers: set[int] = set()
     start = time.perf_counter()
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         messages: list[str] = []
@@ -123,6 +127,7 @@ def run_measured(command: Sequence[str], interval: float = 0.5) -> Usage:
                 memory += proportional_memory(pid)
                 if (seconds := processor_seconds(pid)) is not None:
                     processor[pid] = seconds
+                    workers |= {pid} if is_worker(pid) else set()
             usage.memory.append(memory)
             time.sleep(interval)
         reader.join()
@@ -130,6 +135,7 @@ def run_measured(command: Sequence[str], interval: float = 0.5) -> Usage:
         sys.exit(f"{' '.join(command)}\n{''.join(messages)}")
     usage.seconds = time.perf_counter() - start
     usage.processor = sum(processor.values())
+    usage.ray_processor = sum(seconds for pid, seconds in processor.items() if pid not in workers)
     usage.peak_memory = max(usage.memory, default=0)
     return usage
 
@@ -156,6 +162,14 @@ def processor_seconds(pid: int) -> float | None:
     except OSError:
         return None
     return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def is_worker(pid: int) -> bool:
+    """Return whether a process reads or parses for Ray Data."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"ray::Map")
+    except OSError:
+        return False
 
 
 def proportional_memory(pid: int) -> int:
@@ -211,6 +225,7 @@ def measure_speed(arguments: argparse.Namespace, folder: Path) -> None:
             row[f"net ratio {clock}"] = (times["parse"] - times["parse start"]) / (
                 times["corpus"] - times["corpus start"]
             )
+        row["corpus Ray's processor"] = usages["corpus"].ray_processor
         rows.append(row)
         print(f"round {number}: " + ", ".join(f"{name} {value:.2f}" for name, value in row.items()), file=sys.stderr)
     print(f"{words:,} words in {len(paths)} files, {arguments.workers[0]} cores, medians of {len(rows)} rounds\n")
