@@ -8,6 +8,7 @@ import lzma
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -22,6 +23,7 @@ from longarc.corpus.write_shards import MAX_ATTEMPTS, ShardReport, write_item
 from longarc.data.conll import read_all
 from longarc.runtime.parser import Parser
 from longarc.runtime.pipeline import parse_files
+from longarc.runtime.tokenizer import Tokenizer
 from tests.helpers.corpora import documents_in, parsed_by_command, toy_text, write_texts
 from tests.helpers.toy_treebank import toy_conllu
 
@@ -178,10 +180,10 @@ def test_a_document_that_breaks_the_parser_does_not_stop_the_run(
     Path(bad).write_text("boom")
     split = type(parser.tokenizer).spans
 
-    def spans(self: object, text: str) -> object:
+    def spans(self: Tokenizer, text: str, *context: Any) -> object:
         if text == "boom":
             raise ZeroDivisionError("boom")
-        return split(parser.tokenizer, text)
+        return split(self, text, *context)
 
     monkeypatch.setattr(type(parser.tokenizer), "spans", spans)
     reports = run(parser, [str(tmp_path / "in")], tmp_path / "out")
