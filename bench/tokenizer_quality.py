@@ -35,7 +35,9 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help="also score the test file; choose options without it")
     parser.add_argument("--web-text", action="store_true", help="also score the English web texts and show the errors")
     parser.add_argument("--set", action="append", default=[], help="an option of the configuration (key=value)")
-    parser.add_argument("--out", type=Path, help="save the tokenizer in this folder, or use the one that is there")
+    parser.add_argument(
+        "--out", type=Path, help="save the tokenizer in this folder; a tokenizer that is there is scored again"
+    )
     arguments = parser.parse_args()
     set_up_torch(1)
     start = time.perf_counter()
@@ -45,7 +47,7 @@ def main() -> None:
         print(f"trained in {time.perf_counter() - start:.0f} s", flush=True)
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)
-            save_tokenizer(arguments.out, trained)
+            save_tokenizer(arguments.out, trained, "")
     tokenizer = make_runnable(trained)
     for split in ["dev", *(["test"] if arguments.test else [])]:
         print(

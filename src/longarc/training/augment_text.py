@@ -20,6 +20,8 @@ RULE_RATE = 0.25
 """Share of the passages to which each rule is applied."""
 SENTENCE_RATE = 0.6
 """Share of the sentences of such a passage that a rule changes."""
+ABBREVIATION_RATE = 0.2
+"""Share of the words of such a passage that can be abbreviations and become one."""
 LAYOUT_RATE = 0.6
 """Share of the passages that get line breaks."""
 PASSAGE_SENTENCES = 8
@@ -130,8 +132,11 @@ def augment(passages: Sequence[Passage], conventions: TextConventions, seed: int
 
 
 def change_case(passage: Passage, _: TextConventions, rng: Random) -> Passage:
-    """Write sentences in upper case, lower case or title case."""
-    change = rng.choice([str.upper, str.upper, str.lower, str.title])
+    """Write sentences in upper case or title case.
+
+    Lower case would teach that sentences begin in lower case, and so that they end after abbreviations.
+    """
+    change = rng.choice([str.upper, str.upper, str.title])
     return [
         [replace(token, form=_in_case(token.form, change)) for token in sentence]
         if rng.random() < SENTENCE_RATE
@@ -268,24 +273,23 @@ def add_abbreviations(passage: Passage, conventions: TextConventions, rng: Rando
         return passage
     result = []
     for sentence in passage:
-        candidates = [
-            index
-            for index, (token, following) in enumerate(pairwise(sentence))
-            if _is_long_word(token) and token.after and (_is_word(following) or following.form == "(")
-        ]
-        if candidates and rng.random() < SENTENCE_RATE:
-            index = rng.choice(candidates)
-            token, following = sentence[index : index + 2]
-            if rng.random() < 0.5:
-                changed = [TextToken(token.form[: rng.randint(2, 5)] + ".", token.after)]
+        changed = sentence[:1]
+        for token, following in pairwise(sentence[1:]):
+            may_change = _is_long_word(token) and token.after and (_is_word(following) or following.form == "(")
+            if not may_change or rng.random() > ABBREVIATION_RATE:
+                changed.append(token)
+            elif rng.random() < 0.7:
+                changed.append(TextToken(token.form[: rng.randint(2, 6)] + ".", token.after))
+            elif rng.random() < 0.7:
+                changed += [token, TextToken(rng.choice(conventions.abbreviations), token.after)]
             else:
-                changed = [token, TextToken(rng.choice(conventions.abbreviations), token.after)]
-            if _is_word(following) and rng.random() < 0.15:
-                changed = [TextToken("(", ""), *changed, replace(following, after=""), TextToken(")", following.after)]
-            else:
-                changed.append(following)
-            sentence = [*sentence[:index], *changed, *sentence[index + 2 :]]
-        result.append(sentence)
+                changed += [
+                    TextToken("(", ""),
+                    TextToken(rng.choice(conventions.abbreviations)),
+                    replace(token, after=""),
+                ]
+                changed.append(TextToken(")", token.after))
+        result.append([*changed, *sentence[1:][-1:]])
     return result
 
 
