@@ -58,6 +58,8 @@ Passage = list[TextSentence]
 class TextConventions:
     """How a treebank writes and splits its text."""
 
+    vocabulary: frozenset[str]
+    """All forms, in lower case"""
     words: Sequence[str]
     """Words in lower-case ASCII, which links are made of"""
     numbers: Sequence[str]
@@ -74,6 +76,7 @@ class TextConventions:
     @classmethod
     def of(cls, passages: Iterable[Passage]) -> TextConventions:
         """Learn the conventions of a treebank."""
+        vocabulary: set[str] = set()
         words: Counter[str] = Counter()
         numbers: list[str] = []
         abbreviations: list[str] = []
@@ -82,6 +85,7 @@ class TextConventions:
             for sentence in passage:
                 for token, following in zip(sentence, [*sentence[1:], None], strict=True):
                     form = token.form
+                    vocabulary.add(form.lower())
                     if form.isascii() and form.isalpha() and form.islower():
                         words[form] += 1
                     elif _NUMBER.fullmatch(form):
@@ -100,6 +104,7 @@ class TextConventions:
                 counts["split list numbers"] += first.form.isdigit() and not first.after and second.form == "."
                 counts["joined list numbers"] += first.form[:-1].isdigit() and first.form.endswith(".")
         return cls(
+            vocabulary=frozenset(vocabulary),
             words=sorted(word for word, count in words.items() if count > 1 and len(word) > 2),
             numbers=numbers,
             abbreviations=abbreviations if len(abbreviations) > counts["split abbreviations"] else [],
@@ -279,7 +284,10 @@ def add_abbreviations(passage: Passage, conventions: TextConventions, rng: Rando
             if not may_change or rng.random() > ABBREVIATION_RATE:
                 changed.append(token)
             elif rng.random() < 0.7:
-                changed.append(TextToken(token.form[: rng.randint(2, 6)] + ".", token.after))
+                short = token.form[: rng.randint(2, 6)]
+                # A full stop after a word would look like the end of a sentence.
+                is_word = short.lower() in conventions.vocabulary
+                changed.append(token if is_word else TextToken(f"{short}.", token.after))
             elif rng.random() < 0.7:
                 changed += [token, TextToken(rng.choice(conventions.abbreviations), token.after)]
             else:

@@ -7,14 +7,14 @@ from random import Random
 
 _DOMAINS = ["com", "org", "net", "io", "de", "fr", "co.uk", "eu", "info", "gov", "edu", "app", "dev"]
 _FILES = ["html", "pdf", "php", "jpg", "txt", "csv", "zip", "md", "py"]
-_EMOJI = [
+_EMOJI: list[str] = [
     *map(chr, [*range(0x1F300, 0x1F321), *range(0x1F337, 0x1F37E), *range(0x1F380, 0x1F394), *range(0x1F3A0, 0x1F3CB)]),
     *map(chr, [*range(0x1F400, 0x1F43F), *range(0x1F440, 0x1F4FD), *range(0x1F500, 0x1F53E), *range(0x1F5FB, 0x1F650)]),
     *map(chr, [*range(0x1F680, 0x1F6C6), *range(0x1F90C, 0x1F93B), *range(0x1F947, 0x1FA00), *range(0x1FA70, 0x1FA75)]),
     *"☀☁☂☕☺♥♻⚡⚽✅✈✊✋✌✨❄❌❗❤⭐",
     *"👋👍😀😂😉😊😍😭🙏🎉🔥💯🚀🤔🤣" * 8,
 ]
-_VARIANT, _JOINER = "\ufe0f", "\u200d"
+_VARIANT = "\ufe0f"
 _SKIN_TONES = [chr(code) for code in range(0x1F3FB, 0x1F400)]
 _SKINNED = "👋👍👎👏🙏💪🤝🙌👌✊✋✌🤷🙋"
 _FLAG_LETTERS = [chr(code) for code in range(0x1F1E6, 0x1F200)]
