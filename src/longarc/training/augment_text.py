@@ -337,8 +337,12 @@ def remove_spaces(passage: Passage, conventions: TextConventions, rng: Random) -
     for sentence, following in zip(passage, [*passage[1:], None], strict=True):
         changed = list(sentence)
         for index, (token, after) in enumerate(pairwise(sentence)):
-            if (token.form in (",", ";", ")", "!", "?") and _is_word(after)) or (after.form == "(" and _is_word(token)):
-                changed[index] = replace(token, after="" if rng.random() < 0.5 else token.after)
+            may_lose_space = (token.form in (",", ";", ")", "!", "?") and _is_word(after)) or (
+                # Some words contain short parts in brackets.
+                after.form == "(" and _is_word(token) and any(map(_is_long_word, sentence[index + 2 : index + 3]))
+            )
+            if may_lose_space and rng.random() < 0.5:
+                changed[index] = replace(token, after="")
         last = changed[-1]
         if following is not None and last.form[-1:] in FINAL and following[0].form[:1].isupper() and rng.random() < 0.5:
             changed[-1] = replace(last, after="")
