@@ -25,7 +25,7 @@ class TreePair(NamedTuple):
 
 def read_trees(conllu: str, limits: Limits, cancellation: Cancellation) -> Document:
     """Read trees that will not be parsed again; raise Problem for a cycle or a sentence that is too long."""
-    sentences = [*read_conllu(conllu, cancellation, check=require_acyclic)]
+    sentences = read_conllu(conllu, cancellation, check=require_acyclic)
     check_lengths(sentences, limits)
     return sentences
 
