@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -13,11 +14,13 @@ import pytest
 from nbclient import NotebookClient
 
 import longarc
+from longarc.runtime.steps import oracle_steps
+from longarc.transitions import SYSTEMS
 from tests.helpers.console_blocks import Shell, commands_of
 from tests.helpers.paths import ROOT
 
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\]\((?!https?:)([^)\s]*)\)")
 
 
@@ -50,6 +53,17 @@ def test_the_python_examples_run(tmp_path: Path) -> None:
         run = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, cwd=tmp_path)
         assert run.returncode == 0, run.stderr
     assert (tmp_path / "copy.conllu").read_bytes() == (ROOT / "examples" / "nonprojective.conllu").read_bytes()
+
+
+def test_every_transition_system_has_a_page_with_an_up_to_date_picture() -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "pictures" / "make_system_pictures.py"))
+    overview = (ROOT / "docs" / "transition_systems.md").read_text("utf-8")
+    for name, system in SYSTEMS.items():
+        assert f"`{name}`" in overview
+        picture = ROOT / "docs" / "systems" / f"{name}.svg"
+        if not name.startswith("non-monotonic"):
+            sentence = script["example"](system.projective)
+            assert script["draw"](oracle_steps(sentence, name), sentence.forms) == picture.read_text("utf-8")
 
 
 @pytest.mark.slow
