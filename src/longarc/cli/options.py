@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from longarc.cli.completion import complete_model
 from longarc.data.formats import format_of_path
 from longarc.errors import InputError, LongarcError
 
@@ -37,6 +38,16 @@ OutputEncoding = Annotated[
         metavar="NAME",
         callback=_check_encoding,
         help="Encoding of the output; by default that of the input. JSON is always UTF-8.",
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="NAME",
+        autocompletion=complete_model,
+        help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default.",
     ),
 ]
 SkipInvalid = Annotated[bool, typer.Option("--skip-invalid", help="Report invalid sentences and skip them.")]

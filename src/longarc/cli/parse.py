@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longarc.cli.completion import complete_model
-from longarc.cli.options import Encoding, OutputEncoding, SkipInvalid, Threads, report_losses, report_skipped
+from longarc.cli.options import Encoding, Model, OutputEncoding, SkipInvalid, Threads, report_losses, report_skipped
 from longarc.cli.progress import show_parsing
 from longarc.data.formats import FORMATS, InputFormat, format_suffix
 from longarc.errors import LongarcError
@@ -25,16 +24,7 @@ def parse(
     text: Annotated[
         str | None, typer.Option("--text", help="Parse this text and draw its trees, unless --to or -o is given.")
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME",
-            autocompletion=complete_model,
-            help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default.",
-        ),
-    ] = None,
+    model: Model = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Output file; its suffix selects the format.")
     ] = "-",

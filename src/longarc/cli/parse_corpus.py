@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longarc.cli.completion import complete_model
 from longarc.cli.corpus_progress import CorpusProgress
 from longarc.cli.extras import require_extra
-from longarc.cli.options import Encoding
+from longarc.cli.options import Encoding, Model
 from longarc.cli.remaining_time import format_duration
 from longarc.errors import LongarcError
 
@@ -46,16 +45,7 @@ def parse_corpus(
             help="parquet, conllu or jsonl. parquet: one row per sentence, with lists of words, tags, heads …",
         ),
     ] = "parquet",
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            "-m",
-            metavar="NAME",
-            autocompletion=complete_model,
-            help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default.",
-        ),
-    ] = None,
+    model: Model = None,
     address: Annotated[
         str | None,
         typer.Option(
