@@ -20,7 +20,7 @@ RULE_RATE = 0.25
 """Share of the passages to which each rule is applied."""
 SENTENCE_RATE = 0.6
 """Share of the sentences of such a passage that a rule changes."""
-ABBREVIATION_RATE = 0.2
+ABBREVIATION_RATE = 0.1
 """Share of the words of such a passage that can be abbreviations and become one."""
 LAYOUT_RATE = 0.6
 """Share of the passages that get line breaks."""
@@ -424,7 +424,11 @@ LAYOUTS: list[Rule] = [make_list, make_list, make_heading, break_after_sentences
 
 def _shorten(sentence: TextSentence, rng: Random) -> TextSentence:
     """Return the beginning of a sentence up to a word that a space follows."""
-    ends = [index + 1 for index, token in enumerate(sentence[:9]) if index and _is_word(token) and token.after]
+    ends = [
+        index + 1
+        for index, token in enumerate(sentence[:9])
+        if token.after and (_is_word(token) if index else _is_long_word(token))
+    ]
     return sentence[: rng.choice(ends)] if ends else _without_final(sentence)
 
 

@@ -17,7 +17,7 @@ _EMOJI: list[str] = [
 _VARIANT = "\ufe0f"
 _SKIN_TONES = [chr(code) for code in range(0x1F3FB, 0x1F400)]
 _SKINNED = "👋👍👎👏🙏💪🤝🙌👌✊✋✌🤷🙋"
-_FLAG_LETTERS = [chr(code) for code in range(0x1F1E6, 0x1F200)]
+FLAG_LETTERS = [chr(code) for code in range(0x1F1E6, 0x1F200)]
 _JOINED = ["👩‍💻", "👨‍👩‍👧", "🤷‍♀️", "🏳️‍🌈", "👩‍🚀", "❤️‍🔥", "🧑‍🍳", "👁️‍🗨️", "🙋‍♂️"]
 
 
@@ -62,5 +62,5 @@ def invent_emoji(rng: Random) -> str:
     if kind < 0.88:
         return rng.choice(_SKINNED) + rng.choice(_SKIN_TONES)
     if kind < 0.95:
-        return rng.choice(_FLAG_LETTERS) + rng.choice(_FLAG_LETTERS)
+        return rng.choice(FLAG_LETTERS) + rng.choice(FLAG_LETTERS)
     return rng.choice(_JOINED)

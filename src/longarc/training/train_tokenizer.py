@@ -37,6 +37,7 @@ from longarc.training.checkpoint import (
     training_state,
 )
 from longarc.training.interruption import Interrupted, call_on_signals
+from longarc.training.invented_tokens import FLAG_LETTERS
 from longarc.training.trained_model import TrainedTokenizer
 from longarc.training.weight_average import WeightAverage
 
@@ -130,8 +131,8 @@ def describe(sentences: Sequence[Sentence], text: str, augmented: str = "") -> T
     """Learn what a tokenizer needs besides its weights; `augmented` is the augmented text, if any."""
     tokens = [row[FORM] for sentence in sentences for row in surface_rows(sentence)]
     has_spaces = sum(" " in token for token in tokens) > SHARE_WITH_SPACES * len(tokens)
-    # The network recognises emoji by their category: they are too many to learn each of them.
-    added = [character for character in _frequent(augmented) if unicodedata.category(character) != "So"]
+    # The network recognises emoji by their category: they are too many to learn each of them. Flags are two letters.
+    added = (c for c in _frequent(augmented) if unicodedata.category(c) != "So" or c in FLAG_LETTERS)
     characters = Characters(_frequent(text) + "".join(added))
     rules = MultiwordRules.learn(multiword_tokens(sentences))
     return TokenizerDescription(characters, has_spaces, rules, line_breaks=bool(augmented))
