@@ -206,7 +206,7 @@ def test_checks_are_made_between_items() -> None:
 def test_drawing_ends_with_its_request(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = 0
 
-    def draw_slowly(*_: object) -> dict[str, str]:
+    def draw_slowly(*_: object, **options: object) -> dict[str, str]:
         nonlocal drawn
         drawn += 1
         time.sleep(0.02)
