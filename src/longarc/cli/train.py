@@ -88,9 +88,7 @@ def train(
     threads: Threads = None,
     workers: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Processes on this machine that train together; see docs/scale_training.md."
-        ),
+        typer.Option(min=1, help="Processes on this machine that train together; see docs/scale_training.md."),
     ] = None,
     device: Annotated[
         str | None, typer.Option(help="Where to train: cuda, cuda:1, mps or cpu; by default the fastest that is there.")
