@@ -65,28 +65,34 @@ def parse_greedily(
     tree, with exactly one child of node 0 if `single_root`.
     """
     scores = finite_scores(scores)
+    totals = None if totals is None else finite_scores(totals)
     state: State = system.initial(lengths, single_root=single_root)
+    heads = np.empty_like(state.heads)
+    probabilities = None if totals is None else np.full(state.heads.shape, np.nan)
     lowest = scores.arcs.dtype.type(-np.inf)
-    probabilities = None
-    if totals is not None:
-        totals = finite_scores(totals)
-        probabilities = np.full(state.heads.shape, np.nan)
-    while True:
+    while len(state.rows):
         legal = system.legal(state)
         gathered = system.gather(state, scores)
         values = np.where(legal, gathered, lowest)
         choice = values.argmax(axis=1)
-        choice[values[state.rows, choice] == lowest] = -1
-        if choice.max(initial=-1) < 0:
-            break
+        finished = values[state.rows, choice] == lowest
+        count = np.count_nonzero(finished)
+        if 2 * count >= len(finished):  # go on with the others: a step takes as long as it has sentences
+            done, going = state.take(finished.nonzero()[0]), (~finished).nonzero()[0]
+            changes = system.complete(done, scores)
+            heads[done.sentence] = done.heads
+            if probabilities is not None:
+                probabilities[done.sentence[changes.rows], changes.dependents] = np.nan
+            if not len(going):
+                break
+            state, choice, legal, gathered = state.take(going), choice[going], legal[going], gathered[going]
+        elif count:
+            choice[finished] = -1
         if totals is None or probabilities is None:
             system.apply(state, choice)
             continue
         gains = log_probabilities(legal, gathered, system.gather(state, totals))[state.rows, choice]
         changes = system.apply(state, choice)
-        probabilities[changes.removed_rows, changes.removed_dependents] = np.nan
-        probabilities[changes.rows, changes.dependents] = np.exp(gains[changes.rows])
-    changes = system.complete(state, scores)
-    if probabilities is not None:
-        probabilities[changes.rows, changes.dependents] = np.nan
-    return Parses(state.heads, probabilities)
+        probabilities[state.sentence[changes.removed_rows], changes.removed_dependents] = np.nan
+        probabilities[state.sentence[changes.rows], changes.dependents] = np.exp(gains[changes.rows])
+    return Parses(heads, probabilities)

@@ -20,7 +20,7 @@ from longarc.runtime.model_file import MAIN, RELATIONS, ModelFile
 from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreTable
 
-GROUP_COST = 5
+GROUP_COST = 15
 """A batch goes through the network in groups of similar length, since padding costs as much as words. Each group also
 costs as much as this many words. The search handles the whole batch at once."""
 ARCS_AT_ONCE = 128
@@ -91,6 +91,8 @@ class Session:
                 for name, part in self._run_group([sentences[row] for row in rows.tolist()], with_totals).items():
                     index: Any = (rows, slice(part.shape[1]), *(slice(size) for size in part.shape[2:]))
                     arrays[name][index] = part
+        for name, column in self._description.columns.items():
+            self._check_labels(arrays[name], column.labels)
         scores = ScoreTable(
             arrays[TOTALS if searches_totals else "arcs"],
             arrays["shift"],
@@ -121,8 +123,6 @@ class Session:
             binding.bind_output(self._graph_name(name), "cpu", 0, array.dtype, array.shape, array.ctypes.data)
         with self._main.errors():
             session.run_with_iobinding(binding)
-        for name, column in self._description.columns.items():
-            self._check_labels(arrays[name], column.labels)
         return arrays
 
     def _check_labels(self, numbers: Ints, labels: Labels) -> None:

@@ -49,13 +49,13 @@ class CovingtonState(ForestState):
 
         x must be in λ1, the dependent must be headless, and the arc must not close a cycle.
         """
-        rows, focus = self.rows, self.focus
-        last = np.where(self.buffer_left, self.left, -1)[:, None]
-        left = (x <= last) & headless_x
-        left &= x != self.tree[rows, focus][:, None]
-        last = np.where(self.headless[rows, focus][:, None], last, -1)
-        right = (x <= last) & (tree_of_x != focus[:, None])
-        right &= x >= np.maximum(self.root_taken, self.first)[:, None]
+        at_focus = self.rows, self.focus
+        in_left = x <= np.where(self.buffer_left, self.left, -1)[:, None]
+        left = in_left & headless_x
+        left &= x != self.tree[at_focus][:, None]
+        right = in_left & (tree_of_x != at_focus[1][:, None])
+        first_head = np.maximum(self.root_taken, self.first)
+        right &= x >= np.where(self.headless[at_focus], first_head, len(self.nodes))[:, None]
         return left, right
 
     def add_arcs(self, rows: Ints, heads: Ints, dependents: Ints) -> ArcChanges:

@@ -23,8 +23,7 @@ class ForestState(State):
 
     def add_arcs(self, rows: Ints, heads: Ints, dependents: Ints) -> ArcChanges:
         """Add one arc in each of the sentences `rows` and join the two partial trees."""
-        tree = self.tree[rows]
-        joined = tree[np.arange(len(rows)), heads][:, None]
-        self.tree[rows] = np.where(tree == dependents[:, None], joined, tree)
+        tree, joined = self.tree[rows], self.tree[rows, heads]
+        self.tree[rows] = np.where(tree == dependents[:, None], joined[:, None], tree)
         self.headless[rows, dependents] = False
         return super().add_arcs(rows, heads, dependents)

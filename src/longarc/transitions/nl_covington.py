@@ -27,7 +27,7 @@ class NLCovington(CovingtonFamily):
     name = "nl-covington"
 
     def legal(self, state: CovingtonState) -> Mask:
-        left, right = state.legal_arcs(state.nodes[None, :], state.headless, state.tree)
+        left, right = state.legal_arcs(state.nodes, state.headless, state.tree)
         return np.concatenate([state.buffer_left[:, None], left, right], axis=1)
 
     def gather(self, state: CovingtonState, table: ScoreTable) -> NDArray[Any]:
@@ -42,11 +42,13 @@ class NLCovington(CovingtonFamily):
 
     def apply(self, state: CovingtonState, choice: Ints) -> ArcChanges:
         n = len(state.nodes)
-        state.shift(np.flatnonzero(choice == SHIFT))
-        rows = np.flatnonzero(choice > SHIFT)
-        partner = (choice[rows] - 1) % n
-        is_left = choice[rows] <= n
-        focus = state.front[rows]
+        state.shift((choice == SHIFT).nonzero()[0])
+        rows = (choice > SHIFT).nonzero()[0]
+        if not len(rows):
+            return ArcChanges.of([])
+        focus, arc = state.front[rows], choice[rows] - 1
+        is_left = arc < n
+        partner = np.where(is_left, arc, arc - n)
         state.left[rows] = partner - 1
         return state.add_arcs(rows, np.where(is_left, focus, partner), np.where(is_left, partner, focus))
 

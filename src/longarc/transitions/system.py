@@ -101,8 +101,8 @@ class State(ABC):
     def add_arcs(self, rows: Ints, heads: Ints, dependents: Ints) -> ArcChanges:
         """Add one arc in each of the sentences `rows`."""
         self.heads[rows, dependents] = heads
-        if self.single_root:
-            self.root_taken[rows] |= heads == 0
+        if self.single_root and len(roots := rows[heads == 0]):
+            self.root_taken[roots] = True
         return ArcChanges(rows, heads, dependents)
 
     def take(self: StateType, rows: Ints) -> StateType:
