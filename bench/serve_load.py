@@ -1,7 +1,7 @@
 """Compare the throughput of `longarc serve` under many clients with that of `longarc parse` on the same input.
 
-Each client is a thread with one connection that sends requests of a few sentences to `/process`, as UDPipe clients do.
-The clients use the same cores as the server; encoding requests and decoding answers is not timed. The time to start
+Each client is a connection that sends requests of a few sentences to `/process`, as UDPipe clients do. The clients use
+the same cores as the server; encoding requests and decoding answers is not timed. The time to start
 `longarc parse`, measured with one sentence, is subtracted. The two alternate, and the ratio is the median over rounds,
 because the speed of a shared machine changes with time. The target is a ratio of at least 0.8 without errors.
 
@@ -18,12 +18,12 @@ import json
 import os
 import platform
 import re
+import select
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -125,7 +125,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--encoding", default="utf-8", help="encoding of the input (default: utf-8)")
     parser.add_argument("--clients", type=int, default=16, help="number of concurrent clients (default: 16)")
     parser.add_argument("--sentences", type=int, default=10, help="sentences per request (default: 10)")
-    parser.add_argument("--repeat", type=int, default=5, help="copies of the input to send (default: 5)")
+    parser.add_argument("--repeat", type=int, default=10, help="copies of the input to send (default: 10)")
     parser.add_argument("--rounds", type=int, default=5, help="number of rounds, alternating (default: 5)")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads of both (default: all cores)")
     return parser.parse_args()
@@ -154,38 +154,78 @@ def time_parse(arguments: argparse.Namespace, source: Path, output: Path) -> flo
 
 
 def run_load(port: int, requests: list[str], clients: int) -> Load:
-    """Send all requests from concurrent clients."""
+    """Send all requests from concurrent clients; one thread serves all their connections."""
     load = Load(0.0)
     waiting = list(enumerate(map(http_request, requests)))[::-1]
     contents: dict[int, bytes] = {}
-
-    def client() -> None:
-        with socket.create_connection(("127.0.0.1", port), timeout=600) as connection:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            while waiting:
-                try:
-                    number, request = waiting.pop()
-                except IndexError:  # another client took the last request
-                    return
-                start = time.perf_counter()
-                try:
-                    connection.sendall(request)
-                    contents[number] = receive_answer(connection)
-                except (OSError, ValueError) as error:
-                    load.errors.append(f"request {number}: {error}")
-                    return
-                load.latencies.append(time.perf_counter() - start)
-
-    workers = [threading.Thread(target=client) for _ in range(clients)]
+    connections = [socket.create_connection(("127.0.0.1", port), timeout=600) for _ in range(clients)]
+    active: dict[int, Exchange] = {}
+    poll = select.poll()
     start = time.perf_counter()
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    for connection in connections:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        poll.register(connection, select.POLLIN)
+        send_next(connection, waiting, active)
+    while active:
+        for descriptor, _ in poll.poll():
+            exchange = active[descriptor]
+            try:
+                is_complete = exchange.receive()
+            except (OSError, ValueError) as error:
+                load.errors.append(f"request {exchange.number}: {error}")
+                poll.unregister(descriptor)
+                del active[descriptor]
+                continue
+            if is_complete:
+                load.latencies.append(time.perf_counter() - exchange.start)
+                contents[exchange.number] = exchange.body
+                del active[descriptor]
+                send_next(exchange.connection, waiting, active)
     load.seconds = time.perf_counter() - start
+    for connection in connections:
+        connection.close()
     for number, content in contents.items():
         load.answers[number] = HEADER.sub("", json.loads(content)["result"])
     return load
+
+
+@dataclass
+class Exchange:
+    """A request that was sent on a connection, and what has arrived of its answer."""
+
+    connection: socket.socket
+    number: int
+    start: float
+    received: bytes = b""
+    body_start: int = 0
+    """Where the body begins; 0 until the head is complete"""
+    end: int = 0
+
+    def receive(self) -> bool:
+        """Read what has arrived; return whether the answer is complete."""
+        if not (part := self.connection.recv(1 << 20)):
+            raise OSError("the server closed the connection")
+        self.received += part
+        if not self.body_start and b"\r\n\r\n" in self.received:
+            head = self.received.partition(b"\r\n\r\n")[0]
+            length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
+            if length is None or not head.startswith(b"HTTP/1.1 200"):
+                raise ValueError(f"answered {head[:200]!r}")
+            self.body_start = len(head) + 4
+            self.end = self.body_start + int(length[1])
+        return self.body_start > 0 and len(self.received) >= self.end
+
+    @property
+    def body(self) -> bytes:
+        return self.received[self.body_start :]
+
+
+def send_next(connection: socket.socket, waiting: list[tuple[int, bytes]], active: dict[int, Exchange]) -> None:
+    """Send the next request, if there is one left."""
+    if waiting:
+        number, request = waiting.pop()
+        active[connection.fileno()] = Exchange(connection, number, time.perf_counter())
+        connection.sendall(request)
 
 
 def http_request(text: str) -> bytes:
@@ -193,26 +233,6 @@ def http_request(text: str) -> bytes:
     body = urlencode({"data": text, "tagger": "", "parser": ""})
     head = ["POST /process HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/x-www-form-urlencoded"]
     return "\r\n".join([*head, f"Content-Length: {len(body)}", "", body]).encode()
-
-
-def receive_answer(connection: socket.socket) -> bytes:
-    """Return the body of an answer; cheaper than `http.client`, to leave the cores to the server."""
-    received = b""
-    while b"\r\n\r\n" not in received:
-        received += receive(connection)
-    head, _, body = received.partition(b"\r\n\r\n")
-    length = re.search(rb"(?i)\r\ncontent-length: (\d+)", head)
-    if length is None or not head.startswith(b"HTTP/1.1 200"):
-        raise ValueError(f"answered {head[:200]!r}")
-    while len(body) < int(length[1]):
-        body += receive(connection)
-    return body
-
-
-def receive(connection: socket.socket) -> bytes:
-    if not (part := connection.recv(1 << 20)):
-        raise OSError("the server closed the connection")
-    return part
 
 
 if __name__ == "__main__":

@@ -103,6 +103,7 @@ async def _run_batcher(service: Service, app: FastAPI) -> AsyncIterator[None]:
 
 
 def _add_routes(app: FastAPI, service: Service, metrics: Metrics, files: dict[str, tuple[str, bytes]]) -> None:
+    app.router.routes.append(udpipe.make_fast_route(service))
     app.include_router(udpipe.make_router(service))
     app.include_router(api.make_router(service))
 
