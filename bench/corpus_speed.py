@@ -4,14 +4,16 @@ The text is generated. Each command runs in a process of its own; processor time
 processes, Ray's own included. Memory is the proportional set size, so that memory which processes share counts once.
 
     python bench/corpus_speed.py speed --megabytes 10 --rounds 3
-    python bench/corpus_speed.py memory --megabytes 10 100 1000 --model SMALL.longarc
+    python bench/corpus_speed.py memory --megabytes 10 50
+    python bench/corpus_speed.py memory --megabytes 10 100 1000 --conllu
     python bench/corpus_speed.py overhead --workers 1 2 4
 
 `speed` alternates between the two commands and compares them by the ratios within each round. The outputs must be
 equal. Start-up, measured with a text of one sentence, is subtracted. The target is a ratio of at least 0.9.
 
 `memory` replaces the network by one that attaches each word to the one before it, so that a gigabyte does not take
-hours: reading, splitting, batching, writing and Ray remain. The target is that memory does not grow with the input.
+hours: reading, batching, writing and Ray remain, and tokenization unless the input is CoNLL-U. The target is that
+memory does not grow with the input.
 """
 
 from __future__ import annotations
@@ -39,6 +41,9 @@ WORDS = (  # noqa: SIM905 (a list would take a line per word)
     "them can only other new some could time these two may then do first any my now such like our over man me even "
     "most made after also did many before must through back years where much your way well down should because each"
 ).split()
+
+
+EMPTY_CELLS = "\t_" * 8 + "\n"
 
 
 @dataclass
@@ -79,25 +84,28 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--files", type=int, default=20, help="text files to divide it into (default: 20)")
     parser.add_argument("--workers", type=int, nargs="+", default=[os.cpu_count() or 1], help="default: all cores")
     parser.add_argument("--rounds", type=int, default=3, help="number of rounds, alternating (default: 3)")
-    parser.add_argument("--word-length", type=int, default=0, help="pad words to this length: more bytes per word")
+    parser.add_argument("--conllu", action="store_true", help="for memory: CoNLL-U instead of text")
     parser.add_argument("--folder", help="where to put temporary files")
     parser.add_argument("--corpus", nargs=2, metavar=("INPUT", "OUT"), help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def write_corpus(folder: Path, megabytes: float, files: int, word_length: int = 0) -> tuple[list[str], int]:
-    """Write text files of equal size; return their paths and the number of words, without punctuation."""
+def write_corpus(folder: Path, megabytes: float, files: int, conllu: bool = False) -> tuple[list[str], int]:
+    """Write files of text or CoNLL-U of equal size; return their paths and the number of words, without punctuation."""
     folder.mkdir(parents=True, exist_ok=True)
     chooser = random.Random(1)
     paths, words = [], 0
     for number in range(files):
-        path = folder / f"{number:04}.txt"
+        path = folder / f"{number:04}.{'conllu' if conllu else 'txt'}"
         with path.open("w") as stream:
             size = 0
             while size < megabytes * 1e6 / files:
                 length = min(60, 1 + int(chooser.lognormvariate(2.6, 0.6)))
-                sentence = [word.ljust(word_length, "x") for word in chooser.choices(WORDS, k=length)]
-                text = " ".join(sentence).capitalize() + "." + chooser.choice(["\n\n", " ", " ", " ", " "])
+                sentence = chooser.choices(WORDS, k=length)
+                if conllu:
+                    text = "".join(f"{i}\t{word}{EMPTY_CELLS}" for i, word in enumerate(sentence, 1)) + "\n"
+                else:
+                    text = " ".join(sentence).capitalize() + "." + chooser.choice(["\n\n", " ", " ", " ", " "])
                 stream.write(text)
                 size += len(text)
                 words += length
@@ -251,10 +259,12 @@ def check_equal(expected: Path, out: Path) -> None:
 def measure_memory(arguments: argparse.Namespace, folder: Path) -> None:
     """Print memory by the size of the input: one long file, as in the worst case."""
     workers = arguments.workers[0]
-    print(f"one text file, {workers} workers; memory of all processes together\n")
+    print(
+        f"one {'treebank' if arguments.conllu else 'text'} file, {workers} workers; memory of all processes together\n"
+    )
     print(f"{'MB':>6} {'seconds':>9} {'steady MB':>10} {'peak MB':>9} {'output MB':>10}")
     for megabytes in arguments.megabytes:
-        (path,), _ = write_corpus(folder / f"input-{megabytes:g}", megabytes, 1, arguments.word_length)
+        (path,), _ = write_corpus(folder / f"input-{megabytes:g}", megabytes, 1, arguments.conllu)
         out = folder / "out"
         model = ["--model", arguments.model] if arguments.model else []
         command = [sys.executable, __file__, "run-flat", "--corpus", path, str(out), *model]

@@ -12,6 +12,7 @@ from longarc.corpus.input_files import (
     CHUNK_SHARDS,
     LARGEST_SHARD,
     SMALLEST_SHARD,
+    USUAL_SHARD,
     InputFile,
     default_shard_bytes,
     detect_corpus_input,
@@ -76,7 +77,10 @@ def test_chunks_contain_each_file_once_and_small_ones_share_a_chunk() -> None:
     ]
 
 
-@pytest.mark.parametrize(("size", "shard"), [(0, SMALLEST_SHARD), (10**12, LARGEST_SHARD), (1 << 30, 1 << 21)])
+@pytest.mark.parametrize(
+    ("size", "shard"),
+    [(0, SMALLEST_SHARD), (200 << 20, 400 << 10), (1 << 30, USUAL_SHARD), (10**12, 10**7), (10**13, LARGEST_SHARD)],
+)
 def test_shards_are_neither_tiny_nor_huge(size: int, shard: int) -> None:
     assert default_shard_bytes([InputFile("a", "a", size)]) == shard
 

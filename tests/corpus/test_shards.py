@@ -54,6 +54,18 @@ def test_each_text_file_is_parsed_as_by_the_command(parser: Parser, tmp_path: Pa
     assert sum(report.input_bytes for report in reports) == sum(map(len, texts.values()))
 
 
+def test_a_text_of_a_few_shards_is_parsed_whole(parser: Parser, tmp_path: Path) -> None:
+    sizes = [SMALL.shard_bytes // 2, 3 * SMALL.shard_bytes, SMALL.shard_bytes // 2]
+    texts = [toy_text(400, seed)[:size].strip() for seed, size in enumerate(sizes)]
+    inputs = [tmp_path / f"{number}.txt" for number in range(3)]
+    for path, text in zip(inputs, texts, strict=True):
+        path.write_text(text)
+    reports = run(parser, list(map(str, inputs)), tmp_path / "out")
+    assert [(report.documents, report.continues) for report in reports] == [(1, None)] * 3
+    documents = dict(documents_in(tmp_path / "out"))
+    assert documents[str(inputs[1])] == parsed_by_command(parser, texts[1], tmp_path)
+
+
 @pytest.mark.parametrize("name", ["english", "parser"])
 def test_a_long_document_is_cut_without_a_trace(
     name: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -67,7 +79,7 @@ def test_a_long_document_is_cut_without_a_trace(
     (tmp_path / "long.txt").write_text(text)
     (tmp_path / "last.txt").write_text("Two.")
     inputs = [str(tmp_path / f"{name}.txt") for name in ("short", "long", "last")]
-    reports = run(parser, inputs, tmp_path / "out", replace(SMALL, ranges=True))
+    reports = run(parser, inputs, tmp_path / "out", replace(SMALL, ranges=True, shard_bytes=1000))
     assert len(reports) > 4
     assert [report.continues for report in reports] == [None, None, *[inputs[1]] * (len(reports) - 3), None]
     documents = dict(documents_in(tmp_path / "out"))

@@ -16,9 +16,9 @@ from longarc.errors import LongarcError
 PARQUET_SUFFIXES = (".parquet", ".pq")
 CHUNK_SHARDS = 16
 """Shards that small files are grouped to be read by one task."""
-SMALLEST_SHARD, LARGEST_SHARD = 1 << 18, 1 << 22
-SHARDS = 512
-"""How many shards a corpus gets if they are neither too small nor too large."""
+SMALLEST_SHARD, USUAL_SHARD, LARGEST_SHARD = 1 << 18, 1 << 19, 1 << 24
+SHARDS, MOST_SHARDS = 512, 100_000
+"""How many shards a corpus gets at least, if they are not too small, and at most, if they are not too large."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ def digest_of(files: Sequence[InputFile]) -> str:
 def default_shard_bytes(files: Sequence[InputFile]) -> int:
     """Return how much text a shard should contain: many shards keep all workers busy, large ones are handier."""
     total = sum(file.size for file in files)
-    return min(max(total // SHARDS, SMALLEST_SHARD), LARGEST_SHARD)
+    usual = min(max(total // SHARDS, SMALLEST_SHARD), USUAL_SHARD)
+    return max(usual, min(total // MOST_SHARDS, LARGEST_SHARD))
 
 
 def divide_into_chunks(files: Sequence[InputFile], shard_bytes: int) -> list[list[InputFile]]:

@@ -24,7 +24,7 @@ from longarc.cores import available_cores
 from longarc.corpus.corpus_folder import Chunk, CorpusFolder, chunk_file
 from longarc.corpus.corpus_options import CorpusOptions
 from longarc.corpus.input_files import InputFile
-from longarc.corpus.read_items import ItemReader
+from longarc.corpus.read_items import ItemReader, whole_text_bytes
 from longarc.corpus.work_items import WorkItem
 from longarc.corpus.write_shards import ShardReport, write_item
 from longarc.data.files import open_output
@@ -151,7 +151,7 @@ class ShardWorker:
 
 def worker_memory(folder: CorpusFolder) -> int:
     """Return the bytes that a worker needs."""
-    items = 2 * ITEM_GROWTH * folder.options.shard_bytes
+    items = 2 * ITEM_GROWTH * whole_text_bytes(folder.options.shard_bytes)
     model = MODEL_COPIES * folder.model.stat().st_size
     return (WORKER_MEGABYTES + folder.options.memory) * MEGABYTE + model + items
 

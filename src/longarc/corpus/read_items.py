@@ -1,8 +1,8 @@
 """Read input files and divide them into work items of bounded size.
 
-A document that is longer than a shard is split into sentences here, one piece after the other, as `longarc parse` does.
-It is cut where the parser starts a new window of sentences (WINDOW_WORDS), so its batches are those of `longarc parse`
-and so is its output, also with an 8-bit model.
+A text that is much longer than a shard is split into sentences here, one piece after the other, as `longarc parse`
+does. It is cut where the parser starts a new window of sentences (WINDOW_WORDS), so its batches are those of
+`longarc parse` and so is its output, also with an 8-bit model.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from longarc.runtime.parser import WINDOW_WORDS
 if TYPE_CHECKING:
     from longarc.runtime.tokenizer import Tokenizer
 
+WHOLE_SHARDS, WHOLE_BYTES = 4, 1_000_000
+"""A text of at most this many shards and bytes is parsed whole: splitting it here costs more than uneven shards."""
 WINDOW_BYTES = 300_000
 """The text of WINDOW_WORDS words, approximately."""
 ROW_BYTES = 200
@@ -46,7 +48,7 @@ _JSON_DOCUMENT = re.compile(rb'"# newdoc\b(?: id = ([^"]*))?')
 class ItemReader:
     """Reads the files of one chunk; iterate over it for its items.
 
-    `tokenizer` is only called for documents that are longer than a shard. Items whose number is in `done` are left out.
+    `tokenizer` is only called for texts that are not parsed whole. Items whose number is in `done` are left out.
     """
 
     def __init__(
@@ -146,7 +148,7 @@ class ItemReader:
                 reason = reason or "the text contains half of a surrogate pair"
             if reason:
                 self._fail(id, file, row.number, reason)
-            elif len(content) <= self._options.shard_bytes:
+            elif len(content) <= whole_text_bytes(self._options.shard_bytes):
                 yield Part(id, "text", content, file.name)
             else:
                 yield from self._long_text(id, iter([row.text]), file)
@@ -317,15 +319,20 @@ def one_line(id: str) -> str:
     return " ".join(id.splitlines()) if id else id
 
 
+def whole_text_bytes(shard_bytes: int) -> int:
+    """Return the size up to which a text is parsed whole."""
+    return max(shard_bytes, min(WHOLE_SHARDS * shard_bytes, WHOLE_BYTES))
+
+
 def _read_short_text(path: str, options: CorpusOptions) -> str | None:
-    """Return the text of a file, or None if it does not fit into a shard."""
+    """Return the text of a file, or None if it is too long to be parsed whole."""
     pieces: list[str] = []
-    size = 0
+    size, limit = 0, whole_text_bytes(options.shard_bytes)
     with open_input(path) as stream, closing(read_text(stream, encoding=options.encoding)) as text:
         for piece in text:
             pieces.append(piece)
             size += len(piece)
-            if size > options.shard_bytes:
+            if size > limit:
                 return None
     return "".join(pieces)
 
