@@ -4,7 +4,7 @@ Most clients send good requests of different kinds and check every answer. Hosti
 forms, endless headers, half-sent requests, uploads that they abort, long sentences, long words and large drawings. The
 report contains the errors of good requests (429 and 503 are repeated, as a client would), their latencies, and the
 resident memory of the server at the end of the first minute (or of the first quarter of a short run) and at the end,
-each the median of ten seconds, because what is under way changes it by some percent. Then SIGTERM is sent while all
+each the median of thirty seconds, because what is under way changes it by some percent. Then SIGTERM is sent while all
 clients have requests under way: every request that was accepted must be answered, within 10 s.
 
     python bench/serve_soak.py --model MODEL.longarc TEST.conllu --seconds 600
@@ -32,7 +32,7 @@ LONGARC = [sys.executable, "-c", "from longarc.cli.main import run; run()"]
 MAX_GROWTH = 1.10
 MAX_SHUTDOWN = 10.0
 BUSY = (429, 503)
-SAMPLES = 10
+SAMPLES = 30
 
 
 @dataclass

@@ -74,6 +74,7 @@ def train(folder: Path, settings: Sequence[str]) -> TrainedTokenizer:
         configuration.tokenizer_steps,
         lambda step, steps: print(f"step {step} of {steps}", flush=True) if step % 500 == 0 else None,
         augmentation=configuration.tokenizer_augmentation,
+        abbreviations=configuration.tokenizer_abbreviations,
     )
 
 

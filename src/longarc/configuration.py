@@ -94,6 +94,9 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Training steps of the tokenizer; 0 leaves tokenization to rules."""
     tokenizer_augmentation: Share = 0.0
     """Share of the tokenizer's training text that is rewritten with emoji, links, markup, lists and line breaks."""
+    tokenizer_abbreviations: tuple[Annotated[str, Meta(pattern=r"^\S+\.$")], ...] = ()
+    """Abbreviations with their full stop, in lower case, besides those of the treebank: no sentence ends after them
+    before a lower-case letter, a digit or an opening bracket."""
 
     seed: NotNegative = 1
     epochs: NotNegative = 0
@@ -152,7 +155,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values as JSON and TOML can hold them."""
-        return {**msgspec.structs.asdict(self), "columns": list(self.columns)}
+        lists = {"columns": list(self.columns), "tokenizer_abbreviations": list(self.tokenizer_abbreviations)}
+        return {**msgspec.structs.asdict(self), **lists}
 
 
 def _with_columns(values: Mapping[str, Any], columns: tuple[str, ...], origin: str) -> dict[str, Any]:

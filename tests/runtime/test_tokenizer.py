@@ -6,17 +6,29 @@ import io
 from collections.abc import Sequence
 from typing import get_args
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from longarc import LongarcError, Sentence, read_all
-from longarc.data.characters import LineBreaks
+from longarc.data.characters import LineBreaks, TextCharacters
+from longarc.data.multiword import MultiwordRules
 from longarc.data.raw_text import MAX_WORDS, spaces_around, surface_rows, text_of
+from longarc.data.spelling import Characters
 from longarc.runtime import tokenizer as tokenizer_module
 from longarc.runtime import tokenizer as tokenizing
+from longarc.runtime.description import TokenizerDescription
 from longarc.runtime.parser import Parser
-from longarc.runtime.tokenizer import RuleTokenizer, Tokenizer
+from longarc.runtime.tokenizer import (
+    INSIDE,
+    SENTENCE_END,
+    TOKEN_END,
+    LearnedTokenizer,
+    RuleTokenizer,
+    Tokenizer,
+)
 
 
 def test_a_text_is_split_alike_however_it_comes(english: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,3 +172,37 @@ def test_an_older_model_reads_line_breaks_as_spaces(english: Parser) -> None:
     text = "She was here\nyesterday."
     if not english.tokenizer.description.line_breaks:  # type: ignore[attr-defined]
         assert english.tokenizer.spans(text) == english.tokenizer.spans(text.replace("\n", " "))
+
+
+class SplittingTokenizer(LearnedTokenizer):
+    """Ends a token after each word and full stop, and a sentence after each full stop."""
+
+    def _labels(self, characters: TextCharacters) -> NDArray[np.int64]:
+        following = np.append(characters.codes[1:], ord(" "))
+        is_stop = characters.codes == ord(".")
+        ends_word = np.isin(following, [ord("."), ord(" "), ord(")")]) | (characters.codes == ord("("))
+        return np.where(is_stop, SENTENCE_END, np.where(ends_word, TOKEN_END, INSIDE))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("All meals incl. drinks are free.", ["All meals incl. drinks are free ."]),
+        ("Smith et al. (2014) left.", ["Smith et al. ( 2014 ) left ."]),
+        ("Tea (Incl. two biscuits)", ["Tea ( Incl. two biscuits )"]),
+        ("It costs approx. 5 dollars.", ["It costs approx. 5 dollars ."]),
+        ("See Smith et al. He left.", ["See Smith et al .", "He left ."]),
+        ("He left. she stayed.", ["He left .", "she stayed ."]),
+        ("A gal. of milk", ["A gal .", "of milk"]),
+        ("Drinks incl.\n\nfood not", ["Drinks incl .", "food not"]),
+        ("Drinks incl.", ["Drinks incl ."]),
+        ("incl. x", ["incl. x"]),
+    ],
+)
+def test_no_sentence_ends_after_an_abbreviation_that_goes_on(text: str, sentences: list[str]) -> None:
+    abbreviations = frozenset(["al.", "incl.", "approx."])
+    tokenizer = object.__new__(SplittingTokenizer)
+    tokenizer.description = TokenizerDescription(
+        Characters("abc"), False, MultiwordRules({}, {}), abbreviations=abbreviations
+    )
+    assert [" ".join(sentence.forms) for sentence in tokenizer.split(text)] == sentences

@@ -49,6 +49,8 @@ class TokenizerDescription:
     multiword: MultiwordRules
     line_breaks: bool = False
     """Whether the network distinguishes line breaks from spaces"""
+    abbreviations: frozenset[str] = frozenset()
+    """Abbreviations in lower case, with their full stop; see runtime.tokenizer"""
 
     def numbers(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return the numbers of characters; 0 is padding."""
@@ -67,6 +69,9 @@ class TokenizerDescription:
         line_breaks = data.get("line_breaks", False)  # older models read line breaks as spaces
         if not isinstance(line_breaks, bool):
             raise ValueError("line_breaks")
+        abbreviations = data.get("abbreviations", [])
+        if not is_list_of_texts(abbreviations):
+            raise ValueError("abbreviations")
         # An ending may leave nothing of its part of the first word.
         for key, first in (("multiword_tokens", 0), ("multiword_endings", 1)):
             table = data.get(key)
@@ -75,13 +80,14 @@ class TokenizerDescription:
         if not _is_text(data.get("characters")):
             raise ValueError("tokenizer")
         rules = MultiwordRules(data["multiword_tokens"], data["multiword_endings"])
-        return cls(Characters(data["characters"]), data["has_spaces"], rules, line_breaks)
+        return cls(Characters(data["characters"]), data["has_spaces"], rules, line_breaks, frozenset(abbreviations))
 
     def as_json(self) -> dict[str, Any]:
         return {
             "characters": self.characters.characters,
             "has_spaces": self.has_spaces,
             "line_breaks": self.line_breaks,
+            "abbreviations": sorted(self.abbreviations),
             "multiword_tokens": _printable_rules(self.multiword.tokens),
             "multiword_endings": _printable_rules(self.multiword.endings),
         }

@@ -39,6 +39,10 @@ OVERLAP = 64
 BATCH_CHARACTERS = 4_096
 """Characters labelled at once; larger batches are slower."""
 PARAGRAPH_BREAK = "\n\n"
+FULL_STOP = ord(".")
+OPENING = "([{\"'“‘«„"
+"""Characters that may precede a word without a space."""
+LONGEST_ABBREVIATION = 20
 PIECE = 1 << 18
 """Characters of a long text that are tokenized at once."""
 
@@ -191,7 +195,9 @@ class LearnedTokenizer(Tokenizer):
         characters = read_characters(text, line_breaks)
         if not len(characters.codes):
             return []
-        return self._spans_of(text, characters, self._labels(characters))
+        labels = self._labels(characters)
+        self._join_abbreviations(text, characters, labels)
+        return self._spans_of(text, characters, labels)
 
     def _labels(self, characters: TextCharacters) -> NDArray[np.int64]:
         """[characters] Return the label of each character."""
@@ -209,6 +215,21 @@ class LearnedTokenizer(Tokenizer):
             counts = inside & (positions >= first) & (positions < last)
             labels[positions[counts]] = predicted[counts]
         return labels
+
+    def _join_abbreviations(self, text: str, characters: TextCharacters, labels: NDArray[np.int64]) -> None:
+        """Change the labels of known abbreviations that go on as abbreviations do: to one token within a sentence."""
+        if not self.description.abbreviations:
+            return
+        is_stop, is_space = characters.codes == FULL_STOP, characters.spaces > 0
+        for stop in np.flatnonzero(is_stop[:-2] & is_space[1:-1]).tolist():
+            following = chr(characters.codes[stop + 2])
+            if not (following.islower() or following.isdigit() or following in "(["):
+                continue
+            end = int(characters.places[stop]) + 1
+            word = text[max(0, end - LONGEST_ABBREVIATION) : end].split()[-1].lstrip(OPENING)
+            if word.lower() in self.description.abbreviations:
+                labels[stop - len(word) + 1 : stop] = INSIDE
+                labels[stop] = TOKEN_END
 
     def _spans_of(self, text: str, characters: TextCharacters, labels: NDArray[np.int64]) -> list[list[Span]]:
         is_space = characters.spaces > 0

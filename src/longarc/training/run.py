@@ -208,9 +208,14 @@ def _tokenizer(
             reporter.note("the treebank does not record spaces between words: raw text will be tokenized by rules")
         return None
     if (tokenizer := load_tokenizer(out, fingerprint)) is None:
-        seed, augmentation = model.configuration.seed, model.configuration.tokenizer_augmentation
         tokenizer = train_tokenizer(
-            train, seed, steps, reporter.tokenizer_step_done, checkpoint, augmentation=augmentation
+            train,
+            model.configuration.seed,
+            steps,
+            reporter.tokenizer_step_done,
+            checkpoint,
+            augmentation=model.configuration.tokenizer_augmentation,
+            abbreviations=model.configuration.tokenizer_abbreviations,
         )
         save_tokenizer(out, tokenizer, fingerprint)
         checkpoint.path.unlink(missing_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,15 +128,22 @@ def multiword_tokens(sentences: Sequence[Sentence]) -> list[tuple[str, list[str]
     return tokens
 
 
-def describe(sentences: Sequence[Sentence], text: str, augmented: str = "") -> TokenizerDescription:
-    """Learn what a tokenizer needs besides its weights; `augmented` is the augmented text, if any."""
+def describe(
+    sentences: Sequence[Sentence], text: str, augmented: str = "", abbreviations: Sequence[str] = ()
+) -> TokenizerDescription:
+    """Learn what a tokenizer needs besides its weights.
+
+    `augmented` is the augmented text, if any. `abbreviations` are those that the treebank may lack.
+    """
     tokens = [row[FORM] for sentence in sentences for row in surface_rows(sentence)]
     has_spaces = sum(" " in token for token in tokens) > SHARE_WITH_SPACES * len(tokens)
     # The network recognises emoji by their category: they are too many to learn each of them. Flags are two letters.
     added = (c for c in _frequent(augmented) if unicodedata.category(c) != "So" or c in FLAG_LETTERS)
     characters = Characters(_frequent(text) + "".join(added))
     rules = MultiwordRules.learn(multiword_tokens(sentences))
-    return TokenizerDescription(characters, has_spaces, rules, line_breaks=bool(augmented))
+    counts = Counter(form.lower() for form in TextConventions.of(passages_of(sentences)).abbreviations)
+    known = {form for form, count in counts.items() if count > 1} | set(abbreviations)
+    return TokenizerDescription(characters, has_spaces, rules, bool(augmented), frozenset(known))
 
 
 def _frequent(text: str) -> str:
@@ -160,17 +168,19 @@ def train_tokenizer(
     checkpoint: TokenizerCheckpoint | None = None,
     *,
     augmentation: float = 0.0,
+    abbreviations: Sequence[str] = (),
 ) -> TrainedTokenizer:
     """Train on random windows of the treebank's text; call `step_done` with the steps done and the total.
 
-    `augmentation` is the share of the windows that are taken from augmented text.
+    `augmentation` is the share of the windows that are taken from augmented text. `abbreviations` are those that the
+    treebank may lack.
 
     With `checkpoint`, continue from the saved state if there is one, and save it now and then. A signal to stop then
     saves the state and raises Interrupted. The global random state is not changed.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        training = _TokenizerTraining(sentences, seed, most_steps, augmentation)
+        training = _TokenizerTraining(sentences, seed, most_steps, augmentation, abbreviations)
         if checkpoint is None:
             training.run(step_done, lambda: None)
         else:
@@ -181,7 +191,14 @@ def train_tokenizer(
 class _TokenizerTraining:
     """A training of the tokenizer; its state after any step can be saved and resumed bit for bit."""
 
-    def __init__(self, sentences: Sequence[Sentence], seed: int, most_steps: int, augmentation: float) -> None:
+    def __init__(
+        self,
+        sentences: Sequence[Sentence],
+        seed: int,
+        most_steps: int,
+        augmentation: float,
+        abbreviations: Sequence[str],
+    ) -> None:
         passages = passages_of(sentences)
         texts = [label_passages(passages)]
         steps_per_pass = len(texts[0].text) / (WINDOW * BATCH * (1 - augmentation))
@@ -189,7 +206,8 @@ class _TokenizerTraining:
         self.steps_done = 0
         if augmentation:
             texts.append(label_passages(_augmented_copies(passages, seed)))
-        self.description = describe(sentences, *(labelled.text for labelled in texts))
+        augmented = texts[1].text if augmentation else ""
+        self.description = describe(sentences, texts[0].text, augmented, abbreviations)
         self.network = TokenizerNetwork(self.description.character_numbers)
         self.sampler = _Batches(texts, self.description, augmentation, seed)
         self.optimizer = torch.optim.AdamW(
