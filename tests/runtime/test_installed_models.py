@@ -79,3 +79,26 @@ def test_the_command_line_says_which_of_several_models_it_uses(model_folders: Pa
     (model_folders / "own" / "en_web.longarc").touch()
     outcome = longarc("info", "en")
     assert "longarc: en: using the model en_web; also possible: en_ewt\n" in outcome.stderr
+
+
+def test_model_packages_are_found_without_being_imported(
+    model_folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "site" / "nordic_models"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise RuntimeError('imported')")
+    for name in ("da_ddt", "sv_talbanken", "en_ewt"):
+        (package / f"{name}.longarc").touch()
+    metadata = tmp_path / "site" / "nordic_models-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: nordic-models\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[longarc_models]\nnordic = nordic_models\nmissing = no_such_package\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    assert find_model("danish") == package / "da_ddt.longarc"
+    assert find_model("en_ewt") == model_folders / "embedded" / "en_ewt.longarc"
+    assert [(model.name, model.package) for model in named_models()] == [
+        ("latin", ""),
+        ("en_ewt", ""),
+        ("da_ddt", "nordic_models"),
+        ("sv_talbanken", "nordic_models"),
+    ]

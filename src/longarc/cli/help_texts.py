@@ -29,6 +29,8 @@ EXAMPLES = {
     "serve": ["longarc serve", "longarc serve en my-model/my-model.longarc --port 8000"],
     "draw": ["longarc draw trees.conllu -n 3", "longarc draw trees.conllu -n 3 -o tree.svg"],
     "stats": ["longarc stats train.conllu dev.conllu"],
+    "models": ["longarc models", "longarc models remove da_ddt"],
+    "download": ["longarc download --index https://example.org/models/", "longarc download danish"],
     "oracle": ["longarc oracle trees.conllu --show-states"],
     "convert": ["longarc convert train.conll train.conllu"],
     "info": ["longarc info en"],

@@ -30,6 +30,7 @@ COMMANDS = {
     "oracle": "Print the transitions that build the trees of a treebank.",
     "convert": "Convert treebanks between CoNLL-U, CoNLL-X and JSON lines.",
     "models": "List the models that are available by name.",
+    "download": "Download models that an index lists.",
     "info": "Show a model's card.",
     "package": "Write the model file of a finished training.",
     "build": "Build a model from a recipe: train, package, evaluate.",

@@ -1,4 +1,4 @@
-"""`longarc models`: list the models that are available by name."""
+"""`longarc models`: list the models that are available by name, and remove some."""
 
 from __future__ import annotations
 
@@ -12,18 +12,28 @@ from longarc.data.languages import LANGUAGES
 
 
 def models(
+    remove: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[remove NAME…]", help="Delete these models from your model folder.", show_default=False
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object.")] = False,
 ) -> None:
-    """List the models that `--model NAME` finds: those included in Longarc, and those in your model folder.
+    """List the models that `--model NAME` finds: those in your model folder, those included in Longarc, and those of
+    installed model packages.
 
     A .longarc file in that folder is available under its name without the suffix. A language also stands for a model:
     `--model en` and `--model english` use the first English one, yours before those included in Longarc. Set
-    $LONGARC_MODELS to use another folder.
+    $LONGARC_MODELS to use another folder. `longarc models remove NAME` deletes a model from that folder.
     """
     from longarc.errors import LongarcError
     from longarc.runtime.installed_models import DEFAULT, named_models, user_folder
     from longarc.runtime.model_file import read_card
 
+    if remove:
+        _remove(remove)
+        return
     entries: list[dict[str, Any]] = []
     for model in named_models():
         entry: dict[str, Any] = {
@@ -31,6 +41,7 @@ def models(
             "language": model.language,
             "path": str(model.path),
             "embedded": model.embedded,
+            "package": model.package,
             "default": model.name == DEFAULT,
             "bytes": model.path.stat().st_size,
         }
@@ -61,6 +72,29 @@ def _heading(entry: dict[str, Any]) -> str:
         LANGUAGES.get(entry["language"], ""),
         f"{entry['bytes'] / 1e6:.1f} MB",
         f"LAS {las:.2f} on dev" if isinstance(las, float) else "",
-        "included in Longarc" if entry["embedded"] else entry["path"],
+        _place(entry),
     ]
     return ", ".join(filter(None, parts))
+
+
+def _place(entry: dict[str, Any]) -> str:
+    if entry["embedded"]:
+        return "included in Longarc"
+    return f"in the package {entry['package']}" if entry["package"] else str(entry["path"])
+
+
+def _remove(words: list[str]) -> None:
+    """Delete models from the user's folder, if all of them are there."""
+    from longarc.errors import LongarcError
+    from longarc.runtime.installed_models import named_models, user_folder
+
+    action, *names = words
+    if action != "remove" or not names:
+        raise LongarcError(f"{' '.join(words)}: expected `remove` and the names of models")
+    models = {model.name: model for model in named_models() if model.is_users}
+    for name in names:
+        if name not in models:
+            raise LongarcError(f"{name}: not in your model folder", f"The folder is {user_folder()}.")
+    for name in names:
+        models[name].path.unlink()
+        typer.echo(f"removed {models[name].path}")

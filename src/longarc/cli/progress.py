@@ -1,4 +1,4 @@
-"""Progress on a terminal while files are read or parsed; it appears only if that takes longer than two seconds."""
+"""Progress on a terminal while files are downloaded, read or parsed; it appears if that takes more than two seconds."""
 
 from __future__ import annotations
 
@@ -43,6 +43,24 @@ def count_sentences(sentences: Iterator[Sentence], label: str) -> Iterator[Sente
     with _delayed(make_counter, lambda: {"completed": count}, label):
         for count, sentence in enumerate(sentences, 1):  # noqa: B007 (read by the display)
             yield sentence
+
+
+@contextmanager
+def show_bytes(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show how much of a download has arrived; yield the function to call with the number of bytes."""
+    received = 0
+
+    def update(count: int) -> None:
+        nonlocal received
+        received = count
+
+    def make_bar() -> Progress:
+        from rich.progress import BarColumn, DownloadColumn, TimeRemainingColumn
+
+        return make_progress("{task.description}", BarColumn(), DownloadColumn(), TimeRemainingColumn())
+
+    with _delayed(make_bar, lambda: {"total": total, "completed": received}, label):
+        yield update
 
 
 @contextmanager

@@ -1,13 +1,20 @@
-"""Find models by name or language: those embedded in the package and those in the user's model folder."""
+"""Find models by name or language: those in the user's model folder, those embedded in Longarc, and those of installed
+model packages.
+
+A model package is a Python package with `.longarc` files. It announces itself by an entry point in the group
+`longarc_models` whose value is the name of the package. The package is not imported.
+"""
 
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +25,7 @@ SUFFIX = ".longarc"
 FOLDER_VARIABLE = "LONGARC_MODELS"
 EMBEDDED = Path(__file__).parents[1] / "models"
 DEFAULT = "en_ewt"
+ENTRY_POINTS = "longarc_models"
 
 
 @dataclass(frozen=True)
@@ -26,7 +34,14 @@ class NamedModel:
 
     name: str
     path: Path
-    embedded: bool
+    embedded: bool = False
+    package: str = ""
+    """The model package that contains it, if any"""
+
+    @property
+    def is_users(self) -> bool:
+        """Whether it is in the user's folder."""
+        return not self.embedded and not self.package
 
     @property
     def language(self) -> str:
@@ -60,29 +75,49 @@ def user_folder() -> Path:
 
 
 def named_models() -> list[NamedModel]:
-    """Return all models; a user's model hides an embedded one of the same name."""
+    """Return all models. Of several with the same name, the user's comes first, then the embedded one."""
     models: dict[str, NamedModel] = {}
-    for folder, embedded in ((user_folder(), False), (EMBEDDED, True)):
-        for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
-            models.setdefault(path.stem, NamedModel(path.stem, path, embedded))
+    for model in (*_own_and_embedded(), *_packaged()):
+        models.setdefault(model.name, model)
     return list(models.values())
+
+
+def _own_and_embedded() -> Iterator[NamedModel]:
+    for folder, embedded in ((user_folder(), False), (EMBEDDED, True)):
+        for path in _model_files(folder):
+            yield NamedModel(path.stem, path, embedded)
+
+
+def _packaged() -> Iterator[NamedModel]:
+    """Yield the models of installed model packages."""
+    for name in sorted({entry.value for entry in entry_points(group=ENTRY_POINTS)}):
+        # A name with dots would have its parent packages imported.
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
+        for folder in (spec.submodule_search_locations or []) if spec is not None else []:
+            for path in _model_files(Path(folder)):
+                yield NamedModel(path.stem, path, package=name)
+
+
+def _model_files(folder: Path) -> list[Path]:
+    return sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []
 
 
 def find_model(name_or_path: str | Path | None) -> Path:
     """Return the file of a model given by path, name, language code or language name, or of the default model.
 
-    If there are several models of a language, use the user's before embedded ones, then the first in the alphabet, and
-    warn that there are others.
+    If there are several models of a language, use the user's before embedded ones, then those of model packages; among
+    these the first in the alphabet. Warn that there are others.
     """
-    known = {model.name: model for model in named_models()}
     if name_or_path is None:
-        if DEFAULT in known:
-            return known[DEFAULT].path
+        default = next((model for model in _own_and_embedded() if model.name == DEFAULT), None)
+        if default is not None:
+            return default.path
         hint = "Train a model and name its file."
         raise LongarcError("no model was named, and none is embedded in this version", hint)
     path = Path(name_or_path)
     if path.is_file() or path.suffix == SUFFIX or len(path.parts) > 1:
         return path
+    known = {model.name: model for model in named_models()}
     name = str(name_or_path)
     if name in known:
         return known[name].path
