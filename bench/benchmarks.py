@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from contenders import (
     CHECKOUT,
@@ -39,23 +39,38 @@ from contenders import (
     write_sentences,
 )
 
+if TYPE_CHECKING:
+    from longarc import Sentence
+
 PRESETS = ("base", "paper")
 SPACY_STEPS = 3_000
+UDPIPE_TOKENIZER = "epochs=20"
 UDPIPE_TAGGER = "iterations=5"
 """Limits that keep the training of the other parsers short. By default spaCy stops after 1,600 steps without a better
-dev score, and UDPipe trains its tagger for 20 iterations."""
+dev score, and UDPipe trains its tokenizer for 100 epochs and its tagger for 20 iterations."""
 UDPIPE_PARSER = "iterations=10;transition_system=swap;transition_oracle=static_lazy"
 OURS = "Longarc, base, 8-bit"
 MEASURES = {
     "uas": ("UAS", ".2f", 1),
     "las": ("LAS", ".2f", 1),
     "upos": ("UPOS", ".2f", 1),
+    "lemma": ("lemmas", ".2f", 1),
     "speed": ("tokens/s", ",.0f", 1),
     "startup": ("start-up s", ".2f", -1),
     "peak_mb": ("peak MB", ",.0f", -1),
     "size_mb": ("model MB", ",.1f", -1),
 }
 """Name, format, and 1 if more is better or -1 if less is."""
+RAW_MEASURES = {
+    "words": "words",
+    "sentences": "sentences",
+    "upos": "UPOS",
+    "lemmas": "lemmas",
+    "uas": "UAS",
+    "las": "LAS",
+}
+WITHOUT_LEMMAS = ("spaCy", "paper")
+"""Parts of the names of contenders that predict no lemmas."""
 PAGE = CHECKOUT / "docs" / "benchmarks.md"
 PICTURE = PAGE.with_suffix(".svg")
 OPTIONS = {
@@ -63,8 +78,9 @@ OPTIONS = {
     "2018. It reads no characters, so without word vectors it learns little about rich morphology.",
     "spacy": "spaCy: `spacy init config --lang xx --pipeline tagger,parser --optimize efficiency`, `spacy train`, "
     f"at most {SPACY_STEPS:,} steps, UPOS as tag.",
-    "udpipe": f"UDPipe 1: default tagger with lemmas and features, `{UDPIPE_TAGGER}`; parser `{UDPIPE_PARSER}`. "
-    "The tagger's default is 20 iterations, so UDPipe's scores may be slightly higher with its defaults.",
+    "udpipe": f"UDPipe 1: tokenizer `{UDPIPE_TOKENIZER}`; default tagger with lemmas and features, `{UDPIPE_TAGGER}`; "
+    f"parser `{UDPIPE_PARSER}`. The defaults are 100 epochs and 20 iterations, so UDPipe's scores may be slightly higher "
+    "with its defaults.",
 }
 
 
@@ -86,6 +102,7 @@ def main() -> None:
         runs = measure_in_turn(contenders, task, arguments.rounds)
         once = Task(gold, folder / "once.conllu", sum(map(len, test)), arguments.threads)
         scores = {contender: measure_scores(contender, once) for contender in contenders}
+        raw = measure_raw_text(contenders, test, folder, arguments.threads)
     results = {
         "treebank": arguments.treebank.name,
         "train_words": sum(map(len, parts["train"])),
@@ -98,6 +115,7 @@ def main() -> None:
         "repeat": arguments.repeat,
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
+        "raw_text": raw,
         "contenders": [
             {**summary(contender, rounds), **scores[contender], "size_mb": size_of(contender.model) / 1e6}
             for contender, rounds in runs.items()
@@ -220,7 +238,7 @@ def train_udpipe(target: Path, train: Path, dev: Path, vectors: Path | None = No
             plain = Path(temporary) / "vectors.vec"
             plain.write_bytes(b"".join(read_chunks(vectors)))
             options += f";embedding_form=100;embedding_form_file={plain}"
-        settings = (udpipe.Trainer.NONE, UDPIPE_TAGGER, options)
+        settings = (UDPIPE_TOKENIZER, UDPIPE_TAGGER, options)
         model = udpipe.Trainer.train("morphodita_parsito", sentences(train), sentences(dev), *settings, error)
     if error.occurred():
         raise SystemExit(f"UDPipe: {error.message}")
@@ -232,15 +250,41 @@ def train_udpipe(target: Path, train: Path, dev: Path, vectors: Path | None = No
 
 
 def measure_scores(contender: Contender, task: Task) -> dict[str, float]:
-    """Return UAS, LAS and UPOS accuracy in percent; punctuation and subtypes of relations count."""
+    """Return UAS, LAS, UPOS and lemma accuracy in percent; punctuation and subtypes of relations count."""
     measure(contender, task)
-    correct = dict.fromkeys(("uas", "las", "upos"), 0)
+    correct = dict.fromkeys(("uas", "las", "upos", "lemma"), 0)
     for gold, parsed in zip(read_words(task.source), read_words(task.output), strict=True):
         for gold_row, row in zip(gold, parsed, strict=True):
             correct["uas"] += gold_row[6] == row[6]
             correct["las"] += gold_row[6:8] == row[6:8]
             correct["upos"] += gold_row[3] == row[3]
+            correct["lemma"] += gold_row[2] in ("_", row[2])  # as in CoNLL 2018
     return {name: 100 * count / task.words for name, count in correct.items()}
+
+
+def measure_raw_text(
+    contenders: list[Contender], test: list[Sentence], folder: Path, threads: int
+) -> list[dict[str, Any]]:
+    """Return the scores of each contender from raw text: F1 by the rules of CoNLL 2018.
+
+    A blank line separates paragraphs. The list is empty if the treebank does not record spaces.
+    """
+    from longarc import read_all
+    from longarc.evaluation.conventions import Conventions
+    from longarc.evaluation.measures import score_sentences
+    from longarc.training.train_tokenizer import has_text, labelled_text
+
+    if not has_text(test):
+        return []
+    source = folder / "raw.txt"
+    source.write_text(labelled_text(test).text, "utf-8")
+    task = Task(source, folder / "raw.conllu", sum(map(len, test)), threads)
+    rows = []
+    for contender in contenders:
+        measure(contender, task)
+        scores = score_sentences(test, read_all(task.output), Conventions("count", "universal"))
+        rows.append({"contender": contender.name, **{name: 100 * scores[name].f1 for name in RAW_MEASURES}})
+    return rows
 
 
 def size_of(model: Path) -> int:
@@ -268,6 +312,8 @@ def write_page(treebanks: list[dict[str, Any]]) -> None:
     for results in treebanks:
         parts += [f"## {results['treebank']}", describe_setup(results), table(results)]
         parts.append("\n".join(f"- {text}" for text in compare_with_others(results)))
+        if results.get("raw_text"):
+            parts += ["From raw text, F1 by the rules of CoNLL 2018 (no subtypes):", raw_table(results["raw_text"])]
     PAGE.write_text("\n\n".join(part for part in parts if part) + "\n", "utf-8")
     draw(treebanks)
     print(PAGE, PICTURE, sep="\n")
@@ -286,14 +332,29 @@ def describe_setup(results: dict[str, Any]) -> str:
 
 def table(results: dict[str, Any]) -> str:
     """Return the measurements of all parsers as a Markdown table."""
-    head = ["parser", "version", "UAS", "LAS", "UPOS", "tokens/s", "range", "with start-up"]
+    head = ["parser", "version", "UAS", "LAS", "UPOS", "lemmas", "tokens/s", "range", "with start-up"]
     head += ["start-up s", "peak MB", "model MB"]
     lines = [f"| {' | '.join(head)} |", "|---|---|" + "---:|" * (len(head) - 2)]
     row = (
-        "| {contender} | {version} | {uas:.2f} | {las:.2f} | {upos:.2f} | {speed:,.0f} | {slowest:,.0f}–{fastest:,.0f} "
-        "| {with_startup:,.0f} | {startup:.2f} | {peak_mb:,.0f} | {size_mb:,.1f} |"
+        "| {contender} | {version} | {uas:.2f} | {las:.2f} | {upos:.2f} | {lemmas} | {speed:,.0f} "
+        "| {slowest:,.0f}–{fastest:,.0f} | {with_startup:,.0f} | {startup:.2f} | {peak_mb:,.0f} | {size_mb:,.1f} |"
     )
-    return "\n".join([*lines, *(row.format(**one) for one in results["contenders"])])
+    return "\n".join([*lines, *(row.format(**one, lemmas=lemma_cell(one, "lemma")) for one in results["contenders"])])
+
+
+def raw_table(rows: list[dict[str, Any]]) -> str:
+    """Return the scores from raw text as a Markdown table."""
+    lines = [f"| parser | {' | '.join(RAW_MEASURES.values())} |", "|---|" + "---:|" * len(RAW_MEASURES)]
+    for row in rows:
+        cells = [lemma_cell(row, name) if name == "lemmas" else f"{row[name]:.2f}" for name in RAW_MEASURES]
+        lines.append(f"| {row['contender']} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def lemma_cell(row: dict[str, Any], key: str) -> str:
+    """Return the score of lemmas, if the contender predicts any and it was measured."""
+    is_measured = key in row and not any(part in row["contender"] for part in WITHOUT_LEMMAS)
+    return f"{row[key]:.2f}" if is_measured else "–"
 
 
 def compare_with_others(results: dict[str, Any]) -> list[str]:
@@ -309,7 +370,7 @@ def compare_with_others(results: dict[str, Any]) -> list[str]:
         worse = [
             f"{name} ({ours[key]:{form}} against {other[key]:{form}})"
             for key, (name, form, better) in MEASURES.items()
-            if better * ours[key] < better * other[key]
+            if better * ours.get(key, 0) < better * other.get(key, 0)
         ]
         texts.append(f"{text} Worse: {', '.join(worse)}." if worse else f"{text} Worse in no measure.")
     return texts

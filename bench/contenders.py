@@ -1,7 +1,8 @@
 """Longarc and other parsers, and how to measure them: each in its own process, on the same file.
 
-Each contender reads a CoNLL-U file with gold words, tags and parses it, and writes the result. spaCy reads and writes
-only words, tags and arcs. UDPipe also writes lemmas and features, and parses parts of the file in several processes.
+Each contender reads a CoNLL-U file with gold words, tags and parses it, and writes the result; or it reads a text, which
+it tokenizes first. spaCy reads and writes only words, tags and arcs. UDPipe also writes lemmas and features, and parses
+parts of a CoNLL-U file in several processes.
 Memory is the sum of the peaks of all processes; shared pages count in each of them.
 """
 
@@ -45,9 +46,14 @@ class Task:
     """The input, the output and the threads; the same for all contenders."""
 
     source: Path
+    """CoNLL-U with gold words, or raw text if its name ends in .txt"""
     output: Path
     words: int
     threads: int
+
+    @property
+    def is_text(self) -> bool:
+        return self.source.suffix == ".txt"
 
 
 Run = dict[str, float]
@@ -152,14 +158,23 @@ def load_spacy(model: str, task: Task, processes: int) -> Job:
 
     nlp = spacy.load(model)
 
+    def sentences() -> Iterator[list[Any]]:
+        if task.is_text:
+            for doc in nlp.pipe(task.source.read_text("utf-8").split("\n\n"), n_process=processes):
+                yield from ([token for token in sentence if not token.is_space] for sentence in doc.sents)
+        else:
+            docs = (Doc(nlp.vocab, words=[row[1] for row in rows]) for rows in read_words(task.source))
+            yield from map(list, nlp.pipe(docs, n_process=processes))
+
     def job() -> None:
-        docs = (Doc(nlp.vocab, words=[row[1] for row in rows]) for rows in read_words(task.source))
         with task.output.open("w", encoding="utf-8") as out:
-            for doc in nlp.pipe(docs, n_process=processes):
-                for number, token in enumerate(doc, 1):
-                    head = 0 if token.head.i == token.i else token.head.i + 1
+            for tokens in filter(None, sentences()):
+                numbers = {token.i: number for number, token in enumerate(tokens, 1)}
+                for token in tokens:
+                    head = 0 if token.head.i == token.i else numbers.get(token.head.i, 0)
                     relation = token.dep_ if head else "root"  # spaCy calls it ROOT
-                    out.write(f"{number}\t{token.text}\t_\t{token.tag_}\t_\t_\t{head}\t{relation}\t_\t_\n")
+                    cells = [numbers[token.i], token.text, "_", token.tag_, "_", "_", head, relation, "_", "_"]
+                    out.write("\t".join(map(str, cells)) + "\n")
                 out.write("\n")
 
     return job
@@ -177,6 +192,10 @@ def load_udpipe(model: str, task: Task, processes: int) -> Job:
         part.write_text(pipeline.process("\n\n".join([*sentences, ""])), encoding="utf-8")
 
     def job() -> None:
+        if task.is_text:
+            pipeline = udpipe.Pipeline(loaded, "tokenize", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu")
+            task.output.write_text(pipeline.process(task.source.read_text("utf-8")), encoding="utf-8")
+            return
         sentences = task.source.read_text("utf-8").rstrip("\n").split("\n\n")
         fork = multiprocessing.get_context("fork")  # the processes share the loaded model
         size = -(-len(sentences) // processes)
@@ -224,7 +243,7 @@ def measure(contender: Contender, task: Task) -> Run:
     run: Run = {**json.loads(process.stdout.splitlines()[-1]), "wall": wall}
     if run["words"] is None:
         run["words"] = sum(map(len, read_words(task.output)))
-        if run["words"] != task.words:
+        if run["words"] != task.words and not task.is_text:
             raise SystemExit(f"{contender.name}: wrote {run['words']:,} words, expected {task.words:,}")
     return run
 
