@@ -79,8 +79,8 @@ OPTIONS = {
     "spacy": "spaCy: `spacy init config --lang xx --pipeline tagger,parser --optimize efficiency`, `spacy train`, "
     f"at most {SPACY_STEPS:,} steps, UPOS as tag.",
     "udpipe": f"UDPipe 1: tokenizer `{UDPIPE_TOKENIZER}`; default tagger with lemmas and features, `{UDPIPE_TAGGER}`; "
-    f"parser `{UDPIPE_PARSER}`. The defaults are 100 epochs and 20 iterations, so UDPipe's scores may be slightly higher "
-    "with its defaults.",
+    f"parser `{UDPIPE_PARSER}`. By default it trains for 100 epochs and 20 iterations, so its scores may be slightly "
+    "higher.",
 }
 
 

@@ -1,7 +1,7 @@
 """Longarc and other parsers, and how to measure them: each in its own process, on the same file.
 
-Each contender reads a CoNLL-U file with gold words, tags and parses it, and writes the result; or it reads a text, which
-it tokenizes first. spaCy reads and writes only words, tags and arcs. UDPipe also writes lemmas and features, and parses
+Each contender reads a CoNLL-U file with gold words, tags and parses it, and writes the result; or it reads a text and
+tokenizes it first. spaCy reads and writes only words, tags and arcs. UDPipe also writes lemmas and features, and parses
 parts of a CoNLL-U file in several processes.
 Memory is the sum of the peaks of all processes; shared pages count in each of them.
 """
