@@ -140,6 +140,33 @@ def test_training_with_exploration_is_resumed_bit_for_bit(
     assert not all(torch.equal(whole[key], static[key]) for key in whole)
 
 
+def test_stopped_after_the_last_batch_of_an_epoch_it_logs_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    treebank = write_toy_treebank(tmp_path / "toy.conllu", 30)
+    options = ["--epochs=4", "--set=batch_sentences=10"]
+    train(treebank, tmp_path / "whole", *options)
+    batch_loss, calls = trainer.batch_loss, 0  # type: ignore[attr-defined]
+
+    def interrupting(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 9:  # the third of three batches of the third epoch, which has another learning rate
+            signal.raise_signal(signal.SIGINT)
+        return batch_loss(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(trainer, "batch_loss", interrupting)
+        assert invoke(arguments(treebank, tmp_path / "parts", *options)).exit_code == 130
+    train(treebank, tmp_path / "parts", *options, "--resume")
+    whole, parts = (
+        [json.loads(line) for line in (tmp_path / name / "log.jsonl").open()] for name in ("whole", "parts")
+    )
+    for key in ("epoch", "loss", "learning_rate"):
+        assert [entry[key] for entry in whole] == [entry[key] for entry in parts]
+    assert whole[2]["learning_rate"] < whole[0]["learning_rate"]
+
+
 def test_it_can_be_stopped_while_the_last_epoch_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     treebank = write_toy_treebank(tmp_path / "toy.conllu", 20)
     options = ["--epochs=1", "--dev", str(treebank)]

@@ -24,7 +24,7 @@ PLAN = """
 systems = ["covington", "nl-covington"]
 threads = 1
 samples = 100
-set = { lstm_size = 10, lstm_layers = 1, word_dimensions = 6, merge_dimensions = 6, pair_dimensions = 5, epochs = 6 }
+set = { lstm_size = 10, lstm_layers = 1, word_dimensions = 6, merge_dimensions = 6, pair_dimensions = 5, epochs = 150 }
 
 [[treebank]]
 name = "Toy"

@@ -240,6 +240,8 @@ class Trainer:
         done = sum(int(nodes[batch].sum()) - len(batch) for batch in batches[: position.batches_done])
         self.reporter.epoch_begins(position.epoch, self.data.epochs, int(nodes.sum()) - len(nodes), done)
         self.network.train()
+        # The log has the rate of the last batch, also if that was before an interruption.
+        self._set_learning_rate(position.epoch - 1 + max(0, position.batches_done - 1) / len(batches))
         saved = started = time.monotonic()
         before = position.seconds
         for indices in batches[position.batches_done :]:
