@@ -141,12 +141,7 @@ def widths(page: Any) -> tuple[int, int]:
 
 
 def fits(page: Any) -> bool:
-    """Return whether the page fits its window once its layout has settled."""
-    try:
-        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth", timeout=2_000)
-    except playwright.TimeoutError:
-        return False
-    return True
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def conllu(text: str, heads: list[int], relations: str) -> str:
