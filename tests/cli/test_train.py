@@ -112,6 +112,20 @@ def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_model(tmp_path: P
     ]
 
 
+def stop_in_batch(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Send SIGINT to the training in a batch, counted from 1 over all epochs."""
+    batch_loss, calls = trainer.batch_loss, 0  # type: ignore[attr-defined]
+
+    def interrupting(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == number:
+            signal.raise_signal(signal.SIGINT)
+        return batch_loss(*given)
+
+    monkeypatch.setattr(trainer, "batch_loss", interrupting)
+
+
 @pytest.mark.parametrize("system", ["covington", "nl-covington", "non-monotonic-nl-covington"])
 def test_training_with_exploration_is_resumed_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
@@ -120,17 +134,8 @@ def test_training_with_exploration_is_resumed_bit_for_bit(
     options = ["--epochs=2", "--system", system, "--set=batch_sentences=4", "--set=exploration=0.7"]
     train(treebank, tmp_path / "whole", *options)
     train(treebank, tmp_path / "static", *options[:-1])
-    batch_loss, calls = trainer.batch_loss, 0  # type: ignore[attr-defined]
-
-    def interrupting(*given: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 11:  # in the second of two epochs of 8 batches; exploration begins there
-            signal.raise_signal(signal.SIGINT)
-        return batch_loss(*given)
-
     with monkeypatch.context() as patched:
-        patched.setattr(trainer, "batch_loss", interrupting)
+        stop_in_batch(patched, 11)  # in the second of two epochs of 8 batches; exploration begins there
         assert invoke(arguments(treebank, tmp_path / "parts", *options)).exit_code == 130
     train(treebank, tmp_path / "parts", *options, "--resume")
     whole, parts, static = (
@@ -146,17 +151,8 @@ def test_stopped_after_the_last_batch_of_an_epoch_it_logs_the_same(
     treebank = write_toy_treebank(tmp_path / "toy.conllu", 30)
     options = ["--epochs=4", "--set=batch_sentences=10"]
     train(treebank, tmp_path / "whole", *options)
-    batch_loss, calls = trainer.batch_loss, 0  # type: ignore[attr-defined]
-
-    def interrupting(*given: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 9:  # the third of three batches of the third epoch, which has another learning rate
-            signal.raise_signal(signal.SIGINT)
-        return batch_loss(*given)
-
     with monkeypatch.context() as patched:
-        patched.setattr(trainer, "batch_loss", interrupting)
+        stop_in_batch(patched, 9)  # the third of three batches of the third epoch, which has another learning rate
         assert invoke(arguments(treebank, tmp_path / "parts", *options)).exit_code == 130
     train(treebank, tmp_path / "parts", *options, "--resume")
     whole, parts = (

@@ -77,7 +77,7 @@ def parse_greedily(
         choice = values.argmax(axis=1)
         finished = values[state.rows, choice] == lowest
         count = np.count_nonzero(finished)
-        if 2 * count >= len(finished):  # go on with the others: a step takes as long as it has sentences
+        if 2 * count >= len(finished):  # drop them: the cost of a step grows with its sentences
             done, going = state.take(finished.nonzero()[0]), (~finished).nonzero()[0]
             changes = system.complete(done, scores)
             heads[done.sentence] = done.heads

@@ -27,7 +27,6 @@ class WebServer(uvicorn.Server):
             app,
             http=make_protocol(limits),
             ws="none",
-            proxy_headers=False,
             log_level="error",
             access_log=False,
             server_header=False,
