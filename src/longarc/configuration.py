@@ -89,8 +89,6 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     dropout: Share = 0.05
     lstm_dropout: Share = 0.0
     """Share of the input dimensions hidden from a BiLSTM layer, the same for all words of a sentence."""
-    lstm_precision: Literal["float32", "bfloat16"] = "float32"
-    """Precision of the products of LSTMs in training; bfloat16 is faster on processors with instructions for it."""
 
     tokenizer_steps: NotNegative = 0
     """Training steps of the tokenizer; 0 leaves tokenization to rules."""

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 
-from longarc.model.bilstm import use_precision
 from longarc.training.training_data import make_batch
 from tests.helpers.prepared_training import FACTORED, batch_of, prepared
 
@@ -38,19 +37,3 @@ def test_the_parser_can_read_words_instead_of_the_taggers_output(tmp_path: Path)
     batch = batch_of(model, data)
     shape = (batch.sentences, len(batch.arrays["words"]), len(model.description.columns["upos"].labels))
     assert model.network(batch.arrays).columns["upos"].shape == shape
-
-
-def test_lower_precision_changes_training_a_little_and_parsing_not_at_all(tmp_path: Path) -> None:
-    changes = {**FACTORED, "dropout": 0.0, "lstm_dropout": 0.0, "word_dropout": 0.0}
-    model, data = prepared(tmp_path, "nl-covington", lstm_precision="bfloat16", **changes)
-    batch, network = batch_of(model, data), model.network
-    scores = network.train()(batch.arrays).transitions.arcs
-    scores.sum().backward()
-    assert all(parameter.dtype == torch.float32 for parameter in network.parameters())
-    assert all(torch.isfinite(p.grad).all() for p in network.parameters() if p.grad is not None)
-    use_precision(network, torch.float32)
-    exact = network.train()(batch.arrays).transitions.arcs
-    assert 0 < (scores - exact).abs().max() < 0.05 * exact.abs().max()
-    parsing = network.eval()(batch.arrays).transitions.arcs
-    use_precision(network, torch.bfloat16)
-    torch.testing.assert_close(network.eval()(batch.arrays).transitions.arcs, parsing, rtol=0, atol=0)

@@ -37,9 +37,6 @@ class SharedDropout(nn.Module):
 class BiLSTM(nn.Module):
     """Several layers, each reading both directions of the one below, with dropout on their inputs."""
 
-    precision = torch.float32
-    """Of the products in training; see `use_precision`"""
-
     def __init__(self, inputs: int, size: int, layers: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.dropout = SharedDropout(dropout)
@@ -60,8 +57,8 @@ class BiLSTM(nn.Module):
         """Return [N, batch, 2 · size]. x: [N, batch, inputs]; reversal: see `reversal_of`."""
         for forwards, backwards in self.layers():
             x = self.dropout(x)
-            there = _states(forwards, x, self.precision)
-            back = _states(backwards, reverse(x, reversal), self.precision)
+            there, _ = forwards(x)
+            back, _ = backwards(reverse(x, reversal))
             x = torch.cat([there, reverse(back, reversal)], dim=-1)
         return x
 
@@ -77,8 +74,8 @@ class BiLSTM(nn.Module):
         """Return [batch, 2 · size], the last state of both directions of a single layer. x: [N, batch, inputs]."""
         ((forwards, backwards),) = self.layers()
         last, column = lengths.long() - 1, torch.arange(len(lengths), device=x.device)
-        there = _states(forwards, x, self.precision)
-        back = _states(backwards, reverse(x, reversal_of(lengths, len(x))), self.precision)
+        there, _ = forwards(x)
+        back, _ = backwards(reverse(x, reversal_of(lengths, len(x))))
         return torch.cat([there[last, column], back[last, column]], dim=-1)
 
     def export_final_states(self, g: GraphWriter, x: str, lengths: str) -> str:
@@ -92,8 +89,6 @@ class BiLSTM(nn.Module):
 class ForwardLSTM(nn.Module):
     """One layer that reads from left to right, with dropout on its inputs."""
 
-    precision = torch.float32
-
     def __init__(self, inputs: int, size: int, dropout: float) -> None:
         super().__init__()
         self.dropout = SharedDropout(dropout)
@@ -102,27 +97,13 @@ class ForwardLSTM(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return [N, batch, size]. x: [N, batch, inputs]."""
-        return _states(self.lstm, self.dropout(x), self.precision)
+        states: Tensor = self.lstm(self.dropout(x))[0]
+        return states
 
     def export(self, g: GraphWriter, x: str, lengths: str) -> str:
         """Add [N, batch, inputs] → [N, batch, size]."""
         states, _ = _export_layer(g, x, lengths, (self.lstm,))
         return g.add("Squeeze", states, g.shape(1))
-
-
-def use_precision(network: nn.Module, precision: torch.dtype) -> None:
-    """Let all LSTMs of a network multiply in this precision in training; weights and states stay in 32 bits."""
-    for module in network.modules():
-        if isinstance(module, BiLSTM | ForwardLSTM):
-            module.precision = precision
-
-
-def _states(lstm: nn.LSTM, x: Tensor, precision: torch.dtype) -> Tensor:
-    """[N, batch, size] Return the states of an LSTM. x: [N, batch, inputs]."""
-    is_lower = precision != torch.float32 and lstm.training
-    with torch.autocast(x.device.type, precision if is_lower else torch.bfloat16, enabled=is_lower):
-        states: Tensor = lstm(x)[0]
-    return states.float()
 
 
 def _export_layer(g: GraphWriter, x: str, lengths: str, lstms: tuple[nn.LSTM, ...]) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from longarc.configuration import Configuration
 from longarc.data.columns import Column
 from longarc.model.biaffine import normal_
-from longarc.model.bilstm import BiLSTM, reversal_of, use_precision
+from longarc.model.bilstm import BiLSTM, reversal_of
 from longarc.model.decoder import Decoder
 from longarc.model.encoder import LENGTHS
 from longarc.model.encoders import ENCODERS
@@ -80,7 +80,6 @@ class Network(nn.Module):
         scorer = FactoredScorer if configuration.relation_dimensions else JointScorer
         self.scorer = scorer(configuration, description)
         self.dropout = nn.Dropout(configuration.dropout)
-        use_precision(self, getattr(torch, configuration.lstm_precision))
         for layer in self.modules():
             if isinstance(layer, nn.Linear):
                 normal_(layer.weight.data, layer.in_features**-0.5)
