@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 import time
@@ -178,14 +179,16 @@ class Guard:
         """Wrap `receive`: limit the size of the body, and cancel the request if the client pauses or disconnects."""
 
         async def limited_receive() -> Message:
-            message: Message = {"type": "http.disconnect"}
-            with anyio.move_on_after(self._limits.idle_seconds) as pause:
+            seconds = self._limits.idle_seconds
+            pause = Problem(408, f"the client sent nothing for {seconds:g} s")
+            timer = asyncio.get_running_loop().call_later(seconds, request.cancel, pause)
+            try:
                 message = await receive()
-            if pause.cancelled_caught:
-                request.cancel(Problem(408, f"the client sent nothing for {self._limits.idle_seconds:g} s"))
-            elif message["type"] == "http.disconnect":
+            finally:
+                timer.cancel()
+            if message["type"] == "http.disconnect":
                 request.disconnect()
-            await anyio.lowlevel.checkpoint_if_cancelled()
+                await anyio.lowlevel.checkpoint()
             size = len(message.get("body", b""))
             request.bytes += size
             self._active.bytes += size
