@@ -24,7 +24,7 @@ from longarc.evaluation.measures import MEASURES, Measure, count_words
 from longarc.model.encoder import LENGTHS, Encoded, Encoder, Pretrained
 from longarc.model.encoders import ENCODERS
 from longarc.model.graph_writer import INT32, INT64, GraphWriter
-from longarc.runtime.features import Arrays, Featurizer, Forms, lengths_in_nodes
+from longarc.runtime.features import Arrays, Featurizer, Forms, TableRows, lengths_in_nodes
 from longarc.runtime.featurizers import FEATURIZERS
 from longarc.runtime.pipeline import OUTPUT_FORMATS
 from longarc.server.app import make_app
@@ -111,6 +111,9 @@ class LastLetters(Featurizer):
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> LastLetters:
         return cls()
+
+    def table_rows(self) -> TableRows:
+        return {}
 
     def probe(self) -> list[str]:
         return ["a", "b"]

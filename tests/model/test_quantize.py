@@ -11,7 +11,8 @@ import numpy as np
 from longarc import read_all
 from longarc.model.quantize import _low_rank, with_narrow_lstms
 from longarc.model.word_encoder import WordEncoder
-from longarc.runtime.model_file import MAIN, read_model_file
+from longarc.runtime.features import MAIN
+from longarc.runtime.model_file import read_model_file
 from longarc.runtime.parser import Parser
 from longarc.training.packaging import lstm_moments, make_int8
 from tests.helpers.small_models import packaged, small

@@ -13,13 +13,13 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from longarc.data.pieces import Pieces
-from longarc.data.vocabulary import Words
 from longarc.model.tokenizer_network import TokenizerNetwork
 from longarc.model.word_encoder import SpellingReader
+from longarc.runtime.features import MAIN
 from longarc.runtime.graph_check import OPERATORS, check_graph
 from longarc.runtime.installed_models import EMBEDDED
-from longarc.runtime.model_file import MAIN, RELATIONS, ModelFile, table_rows
-from longarc.runtime.word_features import SPELLING, WordFeatures
+from longarc.runtime.model_file import RELATIONS, ModelFile, table_rows
+from longarc.runtime.spelled_words import SPELLING, SpelledWords
 from longarc.training.packaging import make_int8
 from longarc.transitions import SYSTEMS
 from tests.helpers.prepared_training import FACTORED, SMALL, prepared
@@ -37,7 +37,7 @@ def written_graphs(folder: Path) -> Iterator[bytes]:
             model = exported(folder, system, **{**scorer, "spelling_size": 0})
             yield from (*model.graphs.values(), *make_int8(model).graphs.values())
     yield exported(folder, "covington", spelling_size=4).graphs[SPELLING]
-    yield SpellingReader(SMALL, WordFeatures(Words(["a", "b"], 2), None, Pieces(["x"]))).export()
+    yield SpellingReader(SMALL, SpelledWords(None, Pieces(["x"]))).export()
     yield TokenizerNetwork(9).export()
     with zipfile.ZipFile(EMBEDDED / "en_ewt.longarc") as archive:
         yield from (archive.read(name) for name in archive.namelist() if name.endswith(".onnx"))

@@ -9,7 +9,8 @@ import pytest
 
 from longarc import read_all
 from longarc.runtime.graph import Graph
-from longarc.runtime.word_features import SPELLING, SpellingCache, WordFeatures, distinct_words
+from longarc.runtime.spelled_words import SPELLING, SpellingCache, distinct_words
+from longarc.runtime.word_features import WordFeatures
 from tests.helpers.small_models import SPELLED, packaged, small
 from tests.helpers.toy_treebank import write_toy_treebank
 
@@ -19,12 +20,12 @@ def test_words_are_remembered_as_they_were_read(tmp_path: Path, monkeypatch: pyt
     words = ["a", "dog", "an", "extraordinarily", "bird", "old", "dogs", "xyz"]
     model = packaged(prepared)
     features = model.description.features
-    assert isinstance(features, WordFeatures) and features.characters is not None
+    assert isinstance(features, WordFeatures) and features.spelling.characters is not None
     graph = Graph(model.graphs[SPELLING], lambda: b"", "test")
-    first = SpellingCache(graph, features.spell)
+    first = SpellingCache(graph, features.spelling.spell)
     expected = first.read(words)
-    monkeypatch.setattr("longarc.runtime.word_features.CACHE_SIZE", 3)
-    forgetful = SpellingCache(graph, features.spell)
+    monkeypatch.setattr("longarc.runtime.spelled_words.CACHE_SIZE", 3)
+    forgetful = SpellingCache(graph, features.spelling.spell)
     for chosen in ([1], [0, 1], [1, 2, 3], [2, 3], [4, 5, 6, 7, 0], [5, 4], [6], []):
         found = forgetful.read([words[place] for place in chosen])
         assert np.array_equal(found, expected[[0, *(1 + place for place in chosen)]])

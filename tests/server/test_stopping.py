@@ -20,7 +20,7 @@ from fastapi.testclient import TestClient
 from longarc import Sentence
 from longarc.data.spelling import LONGEST
 from longarc.runtime.parser import Parser
-from longarc.runtime.word_features import SpellingCache
+from longarc.runtime.spelled_words import SpellingCache
 from longarc.server import api, work
 from longarc.server.app import make_app
 from longarc.server.batching import Batcher, BatchKey, Job

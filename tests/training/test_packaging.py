@@ -13,7 +13,8 @@ import torch
 from longarc import read_all
 from longarc.data.columns import COLUMNS
 from longarc.evaluation.breakdown import Row
-from longarc.runtime.model_file import MAIN, read_model_file, write_model_file
+from longarc.runtime.features import MAIN
+from longarc.runtime.model_file import read_model_file, write_model_file
 from longarc.runtime.parser import Parser
 from longarc.training import packaging
 from longarc.training.packaging import Origin, lstm_moments, make_int8, write_models

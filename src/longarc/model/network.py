@@ -21,7 +21,8 @@ from longarc.model.encoders import ENCODERS
 from longarc.model.graph_writer import INT64, GraphWriter
 from longarc.model.scorers import FactoredScorer, JointScorer, TransitionScores
 from longarc.runtime.description import Description
-from longarc.runtime.model_file import MAIN, RELATIONS
+from longarc.runtime.features import MAIN
+from longarc.runtime.model_file import RELATIONS
 
 
 @dataclass(frozen=True)

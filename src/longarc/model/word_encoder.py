@@ -22,9 +22,10 @@ from longarc.data.vocabulary import UNKNOWN, Words
 from longarc.model.bilstm import BiLSTM, reversal_of
 from longarc.model.encoder import LENGTHS, Encoded, Encoder, Pretrained
 from longarc.model.graph_writer import FLOAT, INT32, INT64, GraphWriter
-from longarc.runtime.features import Featurizer
-from longarc.runtime.model_file import MAIN, ModelFile
-from longarc.runtime.word_features import SPELLING, WordFeatures
+from longarc.runtime.features import MAIN, Featurizer
+from longarc.runtime.model_file import ModelFile
+from longarc.runtime.spelled_words import SPELLING, SpelledWords
+from longarc.runtime.word_features import WordFeatures
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class WordEncoder(Encoder):
         assert isinstance(features, WordFeatures)
         self.word_dropout = configuration.word_dropout
         self.embedding = WordEmbedding(features.words, configuration.word_dimensions)
-        self.spelling = SpellingReader(configuration, features) if features.graphs else None
+        self.spelling = SpellingReader(configuration, features.spelling) if features.graphs else None
         self.lexical_width = configuration.word_dimensions + (self.spelling.width if self.spelling else 0)
         layers = configuration.tagger_layers or configuration.lstm_layers
         self.lstm = BiLSTM(self.lexical_width, configuration.lstm_size, layers, configuration.lstm_dropout)
@@ -73,7 +74,7 @@ class WordEncoder(Encoder):
             configuration = configuration.updated({"word_dimensions": vectors.vectors.shape[1]}, str(file))
         words = Words.build(counts, configuration.min_count, vectors.words if vectors else [])
         characters = Characters.of_words(counts) if configuration.spelling_size else None
-        features = WordFeatures(words, characters, None if pieces is None else pieces.pieces)
+        features = WordFeatures(words, SpelledWords(characters, None if pieces is None else pieces.pieces))
         return configuration, features, WordTable(words, vectors, pieces)
 
     def initialise(self, pretrained: Pretrained, seed: int) -> None:
@@ -132,10 +133,10 @@ class WordEncoder(Encoder):
         words = features.words
         count = min(most_words or len(words), len(words))
         kept = Words(words.forms[:count], min(words.trained, count))
-        description = replace(model.description, features=WordFeatures(kept, features.characters, features.pieces))
+        description = replace(model.description, features=WordFeatures(kept, features.spelling))
         graphs = {**model.graphs, MAIN: _with_8_bit_table(model.graphs[MAIN], "words", count)}
-        if features.pieces is not None:
-            graphs[SPELLING] = _with_8_bit_table(model.graphs[SPELLING], "pieces", len(features.pieces))
+        if (pieces := features.spelling.pieces) is not None:
+            graphs[SPELLING] = _with_8_bit_table(model.graphs[SPELLING], "pieces", len(pieces))
         return replace(model, graphs=graphs, description=description)
 
 
@@ -160,23 +161,23 @@ class WordEmbedding(nn.Module):
 class SpellingReader(nn.Module):
     """Represents a word by its characters, its pieces, or both."""
 
-    def __init__(self, configuration: Configuration, features: WordFeatures) -> None:
+    def __init__(self, configuration: Configuration, words: SpelledWords) -> None:
         super().__init__()
         self.characters = self.pieces = None
         self.width = 0
-        if features.characters is not None:
-            self.characters = CharacterBiLSTM(configuration, len(features.characters))
+        if words.characters is not None:
+            self.characters = CharacterBiLSTM(configuration, len(words.characters))
             self.width += 2 * configuration.spelling_size
-        if features.pieces is not None:
-            self.pieces = PieceMean(configuration, len(features.pieces))
+        if words.pieces is not None:
+            self.pieces = PieceMean(configuration, len(words.pieces))
             self.width += configuration.piece_dimensions
 
     def forward(self, arrays: dict[str, Tensor]) -> Tensor:
-        """Return [words, width]; `arrays` is what WordFeatures.spell returned, as tensors."""
+        """Return [words, width]; `arrays` is what SpelledWords.spell returned, as tensors."""
         return torch.cat([part(arrays) for part in (self.characters, self.pieces) if part is not None], dim=-1)
 
     def export(self) -> bytes:
-        """Return the graph from what WordFeatures.spell returns to `spelled` [words, width]."""
+        """Return the graph from what SpelledWords.spell returns to `spelled` [words, width]."""
         g = GraphWriter()
         parts = [part.export(g) for part in (self.characters, self.pieces) if part is not None]
         g.add("Concat", *parts, axis=-1, output=g.output("spelled", FLOAT, "words", self.width))

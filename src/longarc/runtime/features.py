@@ -16,6 +16,10 @@ Arrays = dict[str, NDArray[Any]]
 """Named arrays. Arrays about words are [N, batch]: nodes first, the root at 0."""
 Forms = Sequence[Sequence[str]]
 """The words of each sentence of a batch."""
+TableRows = dict[str, dict[str, int]]
+"""By graph and by input: how many rows the table has from which the input selects."""
+MAIN = "model"
+"""The name of the graph that scores transitions."""
 
 
 class Featurizer(ABC):
@@ -42,6 +46,14 @@ class Featurizer(ABC):
     @abstractmethod
     def from_json(cls, data: dict[str, Any]) -> Featurizer:
         """Return a featurizer from what `as_json` gave; raise ValueError naming the key that is not as expected."""
+
+    @abstractmethod
+    def table_rows(self) -> TableRows:
+        """Return the sizes of the encoder's tables, which must be those in its graphs."""
+
+    def sizes(self, sentences: Forms) -> NDArray[np.int32]:
+        """[batch] Return how much the encoder reads of each sentence: its nodes, or its pieces."""
+        return lengths_in_nodes(sentences)
 
     @abstractmethod
     def probe(self) -> list[str]:

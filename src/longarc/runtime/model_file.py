@@ -21,13 +21,13 @@ from longarc.data.characters import CATEGORY_NUMBERS
 from longarc.data.files import open_output
 from longarc.errors import LongarcError
 from longarc.runtime.description import Description
+from longarc.runtime.features import MAIN, TableRows
 from longarc.runtime.graph_check import check_graph
 from longarc.runtime.installed_models import EMBEDDED
 from longarc.runtime.untrusted_json import check_values, printable, read_object
-from longarc.runtime.word_features import SPELLING, WordFeatures
 
-MAIN, RELATIONS, TOKENIZER = "model", "relations", "tokenizer"
-"""The names of the graphs; an encoder may need others, see Featurizer.graphs."""
+RELATIONS, TOKENIZER = "relations", "tokenizer"
+"""The names of the graphs besides MAIN; an encoder may need others, see Featurizer.graphs."""
 DESCRIPTION, CARD = "model.json", "card.json"
 DIGESTS = "SHA256SUMS"
 MAX_GRAPH_BYTES = 1 << 30
@@ -157,14 +157,9 @@ def _graph_entry(archive: zipfile.ZipFile, graph: str, description: Description,
     return content
 
 
-def table_rows(description: Description) -> dict[str, dict[str, int]]:
+def table_rows(description: Description) -> TableRows:
     """Return how many rows the table has from which each input of a graph selects."""
-    rows = {}
-    features = description.features
-    if isinstance(features, WordFeatures):
-        spelled = {"characters": features.characters, "pieces": features.pieces}
-        rows[SPELLING] = {name: len(values) for name, values in spelled.items() if values is not None}
-        rows[MAIN] = {"words": len(features.words)}
+    rows = description.features.table_rows()
     if description.tokenizer is not None:
         rows[TOKENIZER] = {"characters": description.tokenizer.character_numbers, "categories": CATEGORY_NUMBERS}
     return rows

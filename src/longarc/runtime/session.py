@@ -14,9 +14,9 @@ from longarc.data.sentence import NO_HEAD
 from longarc.data.vocabulary import Labels
 from longarc.errors import LongarcError
 from longarc.runtime.description import FORMAT_1_COLUMNS
-from longarc.runtime.features import Arrays, Forms, lengths_in_nodes
+from longarc.runtime.features import MAIN, Arrays, Forms, lengths_in_nodes
 from longarc.runtime.graph import Graph
-from longarc.runtime.model_file import MAIN, RELATIONS, ModelFile
+from longarc.runtime.model_file import RELATIONS, ModelFile
 from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreTable
 
@@ -82,7 +82,7 @@ class Session:
         searches_totals = self._has_totals and self._description.arc_score == "total"
         with_totals = (totals and self._has_totals) or searches_totals
         lengths = lengths_in_nodes(sentences)
-        groups = groups_of_like_length(lengths, GROUP_COST)
+        groups = groups_of_like_length(self._description.features.sizes(sentences), GROUP_COST)
         if len(groups) == 1:
             arrays = self._run_group(sentences, with_totals)
         else:

@@ -19,8 +19,9 @@ from longarc.configuration import Configuration
 from longarc.data.sentence import Sentence
 from longarc.model.encoders import ENCODERS
 from longarc.model.quantize import Moments, quantize, with_lstm_inputs, with_narrow_lstms
+from longarc.runtime.features import MAIN
 from longarc.runtime.graph import open_graph
-from longarc.runtime.model_file import MAIN, RELATIONS, ModelFile, write_model_file
+from longarc.runtime.model_file import RELATIONS, ModelFile, write_model_file
 from longarc.runtime.parser import Parser
 from longarc.training.scoring import parse_words, score_model, score_nonprojective, score_parsed, score_words
 from longarc.training.trained_model import TrainedModel
