@@ -54,13 +54,26 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Units per direction of the character BiLSTM; 0 disables it."""
     character_dimensions: Positive = 32
     pieces_limit: Positive = 30_000
-    """Keep at most this many pieces of a table of subword vectors."""
+    """Keep at most this many pieces of a table of subword vectors or of a pretrained encoder, unless the training and
+    development data have more."""
     piece_vector_dimensions: Positive = 128
     """Width of subword vectors; the table overrides it."""
     piece_dimensions: Positive = 100
     """Width to which the mean vector of a word's pieces is projected."""
 
-    lstm_layers: Positive = 2
+    encoder_layers: NotNegative = 0
+    """How many layers of a pretrained encoder to use, from below; 0 means all."""
+    encoder_learning_rate: Annotated[float, Meta(gt=0)] = 0.0001
+    """The learning rate of a pretrained encoder; that of everything else is `learning_rate`."""
+    encoder_dropout: Share = 0.1
+    """Dropout inside a pretrained encoder."""
+    pooling: Literal["first", "mean"] = "first"
+    """The vector of a word: that of its first piece, or the mean over its pieces."""
+    train_pieces: bool = False
+    """Whether the vectors of a pretrained encoder's pieces are trained as well."""
+
+    lstm_layers: NotNegative = 2
+    """Layers of the parser's BiLSTM; only with a pretrained encoder, it can be left out: 0."""
     tagger_layers: NotNegative = 0
     """Layers of the tagger's BiLSTM; 0 means as many as the parser's."""
     lstm_size: Positive = 400
@@ -145,6 +158,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             if value != default and self.relation_dimensions:
                 hint = f'Set relation_dimensions = 0, or {key} = "{default}".'
                 raise LongarcError(f"{key}: {value!r} needs arcs that are scored with their relations", hint)
+        if not self.lstm_layers and (self.encoder == "words" or self.decoder_size):
+            raise LongarcError("lstm_layers: 0 needs a pretrained encoder, and no decoder", "Set lstm_layers = 1.")
         for key, values, known in (("columns", self.columns, COLUMNS), ("encoder", [self.encoder], FEATURIZERS)):
             if unknown := [value for value in values if value not in known]:
                 raise LongarcError(f"{key}: unknown {unknown[0]!r}", f"Choose from {', '.join(known)}.")

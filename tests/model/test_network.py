@@ -33,6 +33,7 @@ def test_padding_does_not_change_the_scores_of_a_sentence(tmp_path: Path, change
 def test_the_parser_can_read_words_instead_of_the_taggers_output(tmp_path: Path) -> None:
     model, data = prepared(tmp_path, "nl-covington", parser_input="words", columns=["upos", "xpos"])
     width = model.configuration.word_dimensions + model.configuration.tag_dimensions * len(model.description.columns)
+    assert model.network.parser_lstm is not None
     assert model.network.parser_lstm.forwards[0].input_size == width
     batch = batch_of(model, data)
     shape = (batch.sentences, len(batch.arrays["words"]), len(model.description.columns["upos"].labels))

@@ -13,8 +13,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from longarc.data.pieces import Pieces
+from longarc.model.spelling_reader import SpellingReader
 from longarc.model.tokenizer_network import TokenizerNetwork
-from longarc.model.word_encoder import SpellingReader
 from longarc.runtime.features import MAIN
 from longarc.runtime.graph_check import OPERATORS, check_graph
 from longarc.runtime.installed_models import EMBEDDED

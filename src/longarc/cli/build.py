@@ -28,6 +28,7 @@ def build(
     """
     require_extra("train")
     from longarc.cli.train_progress import PackagingProgress, TrainingProgress, print_next_command
+    from longarc.data.treebank_sources import PRETRAINED
     from longarc.training.interruption import Interrupted
     from longarc.training.packaging import add_test_scores, write_models
     from longarc.training.recipe import read_recipe
@@ -47,7 +48,7 @@ def build(
     sentences: dict[str, list[Sentence]] = {
         key: list(read_sentences(str(path), encoding=recipe.encoding, skip_invalid=False, check=require_tree))
         for key, path in recipe.files.items()
-        if key not in ("vectors", "subwords")
+        if key not in PRETRAINED
     }
     folder = out / recipe.name
     set_up_torch(threads)
@@ -63,7 +64,7 @@ def build(
                         Splits(sentences["train"], sentences["dev"]),
                         folder,
                         progress,
-                        vectors=recipe.vector_files,
+                        pretrained=recipe.pretrained_files,
                         resume=is_unfinished(folder),
                     )
             except Interrupted:

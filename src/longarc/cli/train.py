@@ -78,6 +78,13 @@ def train(
             "folder of subword vectors; give the option twice for both."
         ),
     ] = None,
+    encoder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="A pretrained encoder in Hugging Face's layout, with --preset transformer; see docs/models.md.",
+        ),
+    ] = None,
     vectors_limit: Annotated[
         int | None, typer.Option(help="Load this many of the most frequent vectors, and those of the words in TRAIN.")
     ] = None,
@@ -179,7 +186,7 @@ def train(
                     splits,
                     out,
                     progress,
-                    vectors=vectors or [],
+                    pretrained=[*(vectors or []), *([encoder] if encoder else [])],
                     resume=resume,
                     group=group,
                     device=chosen_device,

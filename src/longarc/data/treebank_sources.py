@@ -67,6 +67,10 @@ def data_folder() -> Path:
     return Path(os.environ.get(FOLDER_VARIABLE) or "treebanks")
 
 
+PRETRAINED = ("vectors", "subwords", "pretrained")
+"""The keys of files that are no treebanks."""
+
+
 class WithFiles(msgspec.Struct, frozen=True, kw_only=True):
     """A table of a TOML file some of whose values are paths."""
 
@@ -76,9 +80,9 @@ class WithFiles(msgspec.Struct, frozen=True, kw_only=True):
         return path_fields(self)
 
     @property
-    def vector_files(self) -> list[Path]:
-        """The files of pretrained vectors."""
-        return [path for key, path in self.files.items() if key in ("vectors", "subwords")]
+    def pretrained_files(self) -> list[Path]:
+        """The files of pretrained vectors and encoders."""
+        return [path for key, path in self.files.items() if key in PRETRAINED]
 
 
 def path_fields(struct: msgspec.Struct) -> dict[str, Path]:

@@ -33,6 +33,8 @@ class ExperimentTreebank(WithFiles, frozen=True, kw_only=True, forbid_unknown_fi
     """A file of word vectors"""
     subwords: Path | None = None
     """The file pieces.txt of a table of subword vectors"""
+    pretrained: Path | None = None
+    """The file config.json of a pretrained encoder"""
     encoding: Annotated[str, Meta(min_length=1)] = "utf-8"
     punctuation: Punctuation = "count"
     paper: str | None = None

@@ -14,6 +14,7 @@ import numpy as np
 
 from longarc.configuration import Configuration
 from longarc.data.files import open_output
+from longarc.data.treebank_sources import PRETRAINED
 from longarc.errors import InputError, LongarcError
 from longarc.experiment.plan import Run
 from longarc.trees.structure import Mask
@@ -23,7 +24,7 @@ RUNS = "runs"
 IDENTITY = "run.json"
 """The file in a run's folder with the identity that its training started with."""
 NAMES = ("preset", "encoding", "punctuation")
-FILES = ("train", "dev", "test", "vectors", "subwords")
+FILES = ("train", "dev", "test", *PRETRAINED)
 """The keys of an identity besides those of the configuration."""
 
 

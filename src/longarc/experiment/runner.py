@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 from longarc import __version__
 from longarc.data.conll import read
 from longarc.data.sentence import Sentence
+from longarc.data.treebank_sources import PRETRAINED
 from longarc.errors import LongarcError
 from longarc.experiment.measurement import measure
 from longarc.experiment.plan import ExperimentPlan, ExperimentTreebank, Run
@@ -164,9 +165,9 @@ def _check_treebanks(runs: list[Run]) -> None:
     """Read all files once, so that an error in the last one is reported now and not after days of training."""
     for treebank in {run.treebank.name: run.treebank for run in runs}.values():
         for key, path in treebank.files.items():
-            if key not in ("vectors", "subwords") and not sum(
-                1 for _ in read(path, encoding=treebank.encoding, check=require_tree)
-            ):
+            if key in PRETRAINED:
+                continue
+            if not sum(1 for _ in read(path, encoding=treebank.encoding, check=require_tree)):
                 raise LongarcError(f"{path}: no sentences", f"It is `{key}` of the treebank {treebank.name}.")
 
 
@@ -210,7 +211,7 @@ def _train(run: Run, splits: Splits, folder: Path, training: Training, start: St
             replace(splits, test=[]),  # the packaged model is evaluated instead
             folder,
             reporter,
-            vectors=run.treebank.vector_files,
+            pretrained=run.treebank.pretrained_files,
             resume=start == "resumed",
         )
     return trained

@@ -31,7 +31,7 @@ class Decoder(nn.Module):
 
     def export(self, g: GraphWriter, vectors: str, lengths: str) -> str:
         """Add [N, batch, inputs] → [N, batch, size]; `vectors` must be 0 where there is no node."""
-        padded = g.pad_ends(vectors)
+        padded = g.pad(vectors, [1, 0, 0, 1, 0, 0])  # a zero row before and after the words
         nodes = g.add("Slice", g.add("Shape", vectors), g.shape(0), g.shape(1))
         after = g.add("Slice", padded, g.shape(2), g.add("Add", nodes, g.shape(2)), g.shape(0))
         before = g.add("Slice", padded, g.shape(0), nodes, g.shape(0))

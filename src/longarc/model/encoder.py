@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -57,6 +57,10 @@ class Encoder(nn.Module, ABC):
     @abstractmethod
     def initialise(self, pretrained: Pretrained, seed: int) -> None:
         """Fill in pretrained weights."""
+
+    def pretrained_parameters(self) -> Iterable[nn.Parameter]:
+        """Return the parameters that are trained with `encoder_learning_rate`."""
+        return ()
 
     @abstractmethod
     def forward(self, arrays: dict[str, Tensor]) -> Encoded[Tensor]:

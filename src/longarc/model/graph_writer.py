@@ -72,9 +72,9 @@ class GraphWriter:
         pads = self.constant(np.array([0] * (2 * axes - 1) + [1], dtype=np.int64))
         return self.add("Pad", x, pads, self.constant(np.array(1.0, dtype=np.float32)))
 
-    def pad_ends(self, x: str) -> str:
-        """Add a zero row before and after the first axis of a tensor with three axes."""
-        pads = self.constant(np.array([1, 0, 0, 1, 0, 0], dtype=np.int64))
+    def pad(self, x: str, widths: list[int]) -> str:
+        """Add zeros; widths: how many before the beginning of each axis, and then how many after each end."""
+        pads = self.constant(np.array(widths, dtype=np.int64))
         return self.add("Pad", x, pads, self.constant(np.array(0.0, dtype=np.float32)))
 
     def serialize(self) -> bytes:
@@ -83,6 +83,8 @@ class GraphWriter:
             [helper.make_tensor_value_info(*value) for value in side] for side in (self.inputs, self.outputs)
         )
         graph = helper.make_graph(self.nodes, "longarc", inputs, outputs, self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        domains = {"": OPSET, **{node.domain: 1 for node in self.nodes if node.domain}}
+        operator_sets = [helper.make_opsetid(domain, version) for domain, version in domains.items()]
+        model = helper.make_model(graph, opset_imports=operator_sets, ir_version=IR_VERSION)
         onnx.checker.check_model(model)
         return bytes(model.SerializeToString())

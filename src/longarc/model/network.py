@@ -75,11 +75,13 @@ class Network(nn.Module):
         )
         width = self.encoder.lexical_width if self.reads_lexical else self.encoder.width
         width += configuration.tag_dimensions * sum(column.is_input for column in description.columns.values())
-        self.parser_lstm = BiLSTM(width, size, configuration.lstm_layers, configuration.lstm_dropout)
+        layers = configuration.lstm_layers
+        self.parser_lstm = BiLSTM(width, size, layers, configuration.lstm_dropout) if layers else None
+        width = 2 * size if layers else width
         decoder_size = configuration.decoder_size
-        self.decoder = Decoder(2 * size, decoder_size, configuration.lstm_dropout) if decoder_size else None
+        self.decoder = Decoder(width, decoder_size, configuration.lstm_dropout) if decoder_size else None
         scorer = FactoredScorer if configuration.relation_dimensions else JointScorer
-        self.scorer = scorer(configuration, description)
+        self.scorer = scorer(configuration, description, width)
         self.dropout = nn.Dropout(configuration.dropout)
         for layer in self.modules():
             if isinstance(layer, nn.Linear):
@@ -99,8 +101,9 @@ class Network(nn.Module):
             logits, embeddings = tagger(merged)
             columns[name] = logits.transpose(0, 1)
             parts += embeddings
-        reversal = reversal_of(arrays[LENGTHS], len(merged))
-        vectors = self.parser_lstm(torch.cat(parts, dim=-1), reversal)
+        vectors = torch.cat(parts, dim=-1)
+        if self.parser_lstm is not None:
+            vectors = self.parser_lstm(vectors, reversal_of(arrays[LENGTHS], len(merged)))
         decoded = vectors if self.decoder is None else self.decoder(vectors, arrays[LENGTHS])
         return NetworkOutput(self.scorer(vectors, decoded), columns)
 
@@ -117,7 +120,9 @@ class Network(nn.Module):
         for name, tagger in self.taggers.items():
             assert isinstance(tagger, Tagger)
             parts += tagger.export(g, merged, name)
-        vectors = self.parser_lstm.export(g, g.add("Concat", *parts, axis=-1), LENGTHS)
+        vectors = g.add("Concat", *parts, axis=-1)
+        if self.parser_lstm is not None:
+            vectors = self.parser_lstm.export(g, vectors, LENGTHS)
         decoded = vectors if self.decoder is None else self.decoder.export(g, vectors, LENGTHS)
         self.scorer.export(g, vectors, decoded, relation_mask)
         return {

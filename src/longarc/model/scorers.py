@@ -75,7 +75,7 @@ class Scorer(nn.Module, ABC):
     shift: Biaffine
     reduce: Biaffine | None
 
-    def __init__(self, configuration: Configuration, description: Description) -> None:
+    def __init__(self, configuration: Configuration, description: Description, inputs: int) -> None:
         super().__init__()
         system = get_system(description.system)
         self.has_no_arc, self.has_reduce = system.has_no_arc, system.has_reduce
@@ -114,10 +114,10 @@ class Scorer(nn.Module, ABC):
 class JointScorer(Scorer):
     """Qi & Manning's (2017): a biaffine layer, a ReLU, and a linear layer for relations (and No-Arc)."""
 
-    def __init__(self, configuration: Configuration, description: Description) -> None:
-        super().__init__(configuration, description)
+    def __init__(self, configuration: Configuration, description: Description, inputs: int) -> None:
+        super().__init__(configuration, description, inputs)
         merge, width = configuration.merge_dimensions, configuration.pair_dimensions
-        self.merge = nn.Linear(2 * configuration.lstm_size, merge)
+        self.merge = nn.Linear(inputs, merge)
         size = configuration.decoder_size
         self.decoder_merge = nn.Linear(size, merge) if size else None
         self.head = nn.Linear(merge, width)
@@ -130,7 +130,7 @@ class JointScorer(Scorer):
         self.dropout = nn.Dropout(configuration.dropout)
 
     def forward(self, vectors: Tensor, decoded: Tensor) -> TransitionScores:
-        """vectors: [N, batch, 2 · lstm_size]. decoded: [N, batch, decoder_size] if there is a decoder, else vectors."""
+        """vectors: [N, batch, inputs]. decoded: [N, batch, decoder_size] if there is a decoder, else vectors."""
         merged = self.dropout(torch.relu(self.merge(vectors))).transpose(0, 1)
         head = self.dropout(torch.relu(self.head(merged)))
         if self.decoder_merge is not None:
@@ -264,9 +264,9 @@ class JointScorer(Scorer):
 class FactoredScorer(Scorer):
     """Dozat & Manning's (2017), for transitions: one biaffine layer for arcs, another for the relations of arcs."""
 
-    def __init__(self, configuration: Configuration, description: Description) -> None:
-        super().__init__(configuration, description)
-        inputs, width = 2 * configuration.lstm_size, configuration.pair_dimensions
+    def __init__(self, configuration: Configuration, description: Description, inputs: int) -> None:
+        super().__init__(configuration, description, inputs)
+        width = configuration.pair_dimensions
         dependent_inputs = configuration.decoder_size or inputs
         self.head = nn.Linear(inputs, width)
         self.dependent = nn.Linear(dependent_inputs, width)
@@ -279,7 +279,7 @@ class FactoredScorer(Scorer):
         self.dropout = SharedDropout(configuration.dropout)
 
     def forward(self, vectors: Tensor, decoded: Tensor) -> TransitionScores:
-        """vectors: [N, batch, 2 · lstm_size]. decoded: [N, batch, decoder_size] if there is a decoder, else vectors."""
+        """vectors: [N, batch, inputs]. decoded: [N, batch, decoder_size] if there is a decoder, else vectors."""
         head, dependent, relation_head, relation_dependent = (
             self.dropout(torch.relu(layer(inputs))).transpose(0, 1)
             for layer, inputs in (

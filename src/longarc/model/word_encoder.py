@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
-from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
 from longarc.configuration import Configuration
@@ -22,6 +20,8 @@ from longarc.data.vocabulary import UNKNOWN, Words
 from longarc.model.bilstm import BiLSTM, reversal_of
 from longarc.model.encoder import LENGTHS, Encoded, Encoder, Pretrained
 from longarc.model.graph_writer import FLOAT, INT32, INT64, GraphWriter
+from longarc.model.spelling_reader import SpellingReader
+from longarc.model.tables import with_8_bit_table
 from longarc.runtime.features import MAIN, Featurizer
 from longarc.runtime.model_file import ModelFile
 from longarc.runtime.spelled_words import SPELLING, SpelledWords
@@ -134,9 +134,9 @@ class WordEncoder(Encoder):
         count = min(most_words or len(words), len(words))
         kept = Words(words.forms[:count], min(words.trained, count))
         description = replace(model.description, features=WordFeatures(kept, features.spelling))
-        graphs = {**model.graphs, MAIN: _with_8_bit_table(model.graphs[MAIN], "words", count)}
+        graphs = {**model.graphs, MAIN: with_8_bit_table(model.graphs[MAIN], "words", count)}
         if (pieces := features.spelling.pieces) is not None:
-            graphs[SPELLING] = _with_8_bit_table(model.graphs[SPELLING], "pieces", len(pieces))
+            graphs[SPELLING] = with_8_bit_table(model.graphs[SPELLING], "pieces", len(pieces))
         return replace(model, graphs=graphs, description=description)
 
 
@@ -158,95 +158,5 @@ class WordEmbedding(nn.Module):
         return nn.functional.embedding(words, self.fixed) + offset
 
 
-class SpellingReader(nn.Module):
-    """Represents a word by its characters, its pieces, or both."""
-
-    def __init__(self, configuration: Configuration, words: SpelledWords) -> None:
-        super().__init__()
-        self.characters = self.pieces = None
-        self.width = 0
-        if words.characters is not None:
-            self.characters = CharacterBiLSTM(configuration, len(words.characters))
-            self.width += 2 * configuration.spelling_size
-        if words.pieces is not None:
-            self.pieces = PieceMean(configuration, len(words.pieces))
-            self.width += configuration.piece_dimensions
-
-    def forward(self, arrays: dict[str, Tensor]) -> Tensor:
-        """Return [words, width]; `arrays` is what SpelledWords.spell returned, as tensors."""
-        return torch.cat([part(arrays) for part in (self.characters, self.pieces) if part is not None], dim=-1)
-
-    def export(self) -> bytes:
-        """Return the graph from what SpelledWords.spell returns to `spelled` [words, width]."""
-        g = GraphWriter()
-        parts = [part.export(g) for part in (self.characters, self.pieces) if part is not None]
-        g.add("Concat", *parts, axis=-1, output=g.output("spelled", FLOAT, "words", self.width))
-        return g.serialize()
-
-
-class CharacterBiLSTM(nn.Module):
-    """Represents a word by the final states of a BiLSTM over its characters."""
-
-    def __init__(self, configuration: Configuration, characters: int) -> None:
-        super().__init__()
-        self.table = nn.Embedding(characters, configuration.character_dimensions)
-        self.lstm = BiLSTM(configuration.character_dimensions, configuration.spelling_size, 1)
-
-    def forward(self, arrays: dict[str, Tensor]) -> Tensor:
-        """Return [words, 2 · spelling_size]."""
-        return self.lstm.final_states(self.table(arrays["characters"]), arrays["character_counts"])
-
-    def export(self, g: GraphWriter) -> str:
-        characters = g.input("characters", INT64, "longest", "words")
-        counts = g.input("character_counts", INT32, "words")
-        embedded = g.add("Gather", g.constant(self.table.weight), characters, axis=0)
-        return self.lstm.export_final_states(g, embedded, counts)
-
-
-class PieceMean(nn.Module):
-    """Represents a word by the mean of its pieces' fixed vectors, projected."""
-
-    table: Tensor
-
-    def __init__(self, configuration: Configuration, pieces: int) -> None:
-        super().__init__()
-        self.register_buffer("table", torch.zeros(pieces, configuration.piece_vector_dimensions))
-        self.projection = nn.Linear(configuration.piece_vector_dimensions, configuration.piece_dimensions)
-
-    def forward(self, arrays: dict[str, Tensor]) -> Tensor:
-        """Return [words, width]."""
-        total = nn.functional.embedding(arrays["pieces"], self.table).sum(dim=0)
-        projected: Tensor = self.projection(total / arrays["piece_counts"].unsqueeze(-1))
-        return projected
-
-    def export(self, g: GraphWriter) -> str:
-        pieces = g.input("pieces", INT64, "most_pieces", "words")
-        counts = g.add("Cast", g.input("piece_counts", INT32, "words"), to=FLOAT)
-        total = g.add("ReduceSum", g.add("Gather", g.constant(self.table), pieces, axis=0), g.shape(0), keepdims=0)
-        return g.linear(g.add("Div", total, g.add("Unsqueeze", counts, g.shape(1))), self.projection)
-
-
 def _count_forms(sentences: Sequence[Sentence]) -> Counter[str]:
     return Counter(word[FORM] for sentence in sentences for word in sentence.word_rows)
-
-
-def _with_8_bit_table(graph: bytes, name: str, count: int) -> bytes:
-    """Return the graph with the first `count` rows of the table that the input `name` indexes, in 8 bits."""
-    model = onnx.load_from_string(graph)
-    position, gather = next((i, node) for i, node in enumerate(model.graph.node) if name in node.input)
-    table = next(tensor for tensor in model.graph.initializer if tensor.name == gather.input[0])
-    vectors = numpy_helper.to_array(table)[:count]
-    scales = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-6) / 127
-    table.CopyFrom(numpy_helper.from_array(np.round(vectors / scales).astype(np.int8), table.name))
-    model.graph.initializer.append(numpy_helper.from_array(scales.astype(np.float32), f"{name}_scales"))
-    del model.graph.node[position]
-    nodes = [
-        helper.make_node("Gather", [table.name, name], [f"{name}_in_8_bits"], axis=0),
-        helper.make_node("Cast", [f"{name}_in_8_bits"], [f"{name}_unscaled"], to=TensorProto.FLOAT),
-        helper.make_node("Gather", [f"{name}_scales", name], [f"scales_of_{name}"], axis=0),
-        helper.make_node("Mul", [f"{name}_unscaled", f"scales_of_{name}"], list(gather.output)),
-    ]
-    for offset, node in enumerate(nodes):
-        model.graph.node.insert(position + offset, node)
-    onnx.checker.check_model(model)
-    return bytes(model.SerializeToString())

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from longarc.runtime.features import Featurizer
+from longarc.runtime.transformer_features import TransformerFeatures
 from longarc.runtime.word_features import WordFeatures
 
-FEATURIZERS: dict[str, type[Featurizer]] = {featurizer.kind: featurizer for featurizer in (WordFeatures,)}
+FEATURIZERS: dict[str, type[Featurizer]] = {
+    featurizer.kind: featurizer for featurizer in (WordFeatures, TransformerFeatures)
+}

@@ -19,9 +19,9 @@ from longarc.runtime.protobuf import Field, Message, Schema, packed_numbers, rea
 IR_VERSION = 8
 DOMAINS = {"": 17, "com.microsoft": 1}
 """The operator sets and their versions."""
-INT, STRING, TENSOR, GRAPH, INTS = 2, 3, 4, 5, 7
+FLOAT_VALUE, INT, STRING, TENSOR, GRAPH, INTS = 1, 2, 3, 4, 5, 7
 """The types of attributes."""
-VALUE_FIELDS = {INT: "i", STRING: "s", TENSOR: "t", GRAPH: "g", INTS: "ints"}
+VALUE_FIELDS = {FLOAT_VALUE: "f", INT: "i", STRING: "s", TENSOR: "t", GRAPH: "g", INTS: "ints"}
 FLOAT, INT8, INT64 = 1, 3, 7
 DTYPES: dict[int, Any] = {FLOAT: "<f4", INT8: "<i1", INT64: "<i8"}
 """The types of constants."""
@@ -38,6 +38,7 @@ OPERATORS: dict[tuple[str, str], dict[str, int]] = {
     ("", "Concat"): {"axis": INT},
     ("", "Constant"): {"value": TENSOR},
     ("", "Conv"): {"pads": INTS},
+    ("", "CumSum"): {},
     ("", "Div"): {},
     ("", "DynamicQuantizeLinear"): {},
     ("", "Expand"): {},
@@ -45,6 +46,7 @@ OPERATORS: dict[tuple[str, str], dict[str, int]] = {
     ("", "Identity"): {},
     ("", "If"): {"then_branch": GRAPH, "else_branch": GRAPH},
     ("", "LSTM"): LSTM_ATTRIBUTES,
+    ("", "LayerNormalization"): {"axis": INT, "epsilon": FLOAT_VALUE},
     ("", "MatMul"): {},
     ("", "MatMulInteger"): {},
     ("", "Mul"): {},
@@ -64,6 +66,10 @@ OPERATORS: dict[tuple[str, str], dict[str, int]] = {
     ("", "Unsqueeze"): {},
     ("", "Where"): {},
     ("com.microsoft", "DynamicQuantizeLSTM"): LSTM_ATTRIBUTES,
+    ("com.microsoft", "FastGelu"): {},
+    ("com.microsoft", "Gelu"): {},
+    ("com.microsoft", "MultiHeadAttention"): {"num_heads": INT},
+    ("com.microsoft", "SkipLayerNormalization"): {"epsilon": FLOAT_VALUE},
 }
 """The attributes of each operator that the exporter and onnxruntime's quantization write."""
 
@@ -94,6 +100,7 @@ _TENSOR: Schema = {
 _GRAPH: dict[int, Field] = {}
 _ATTRIBUTE: Schema = {
     1: Field("name", str),
+    2: Field("f", float),
     3: Field("i", int),
     4: Field("s", bytes),
     5: Field("t", _TENSOR),
@@ -251,6 +258,7 @@ def _attributes(node: Message, allowed: Mapping[str, int]) -> Iterator[tuple[str
             attribute.get("type") != kind
             or attribute.keys() != {"name", "type", VALUE_FIELDS[kind]}
             or (kind == STRING and value not in DIRECTIONS)
+            or (kind == FLOAT_VALUE and not 0 < value < 1)
             or any(abs(number) > MAX_ATTRIBUTE_VALUE for number in numbers)
         ):
             raise ValueError(f"{node['op_type']} has an unexpected value of {name}")

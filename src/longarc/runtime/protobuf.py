@@ -7,21 +7,22 @@ from a check and still be seen by onnxruntime.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-VARINT, BYTES = 0, 2
+VARINT, BYTES, FIXED_32 = 0, 2, 5
 MAX_FIELDS = 50_000
 MAX_DEPTH = 16
 
 Message = dict[str, Any]
-"""The values of a message by field name: int, str, memoryview, Message, or a list of one of these."""
+"""The values of a message by field name: int, float, str, memoryview, Message, or a list of one of these."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a message: its name and whether it is int, str, bytes or a message with other fields."""
+    """A field of a message: its name and whether it is int, float, str, bytes or a message with other fields."""
 
     name: str
     kind: Any
@@ -60,7 +61,7 @@ class _Reader:
             tag, position = _varint(message, position)
             number, wire_type = tag >> 3, tag & 7
             field = schema.get(number)
-            if field is None or wire_type != (VARINT if field.kind is int else BYTES):
+            if field is None or wire_type != _wire_type(field.kind):
                 raise ValueError(f"unexpected field {number}")
             if number < last or (number == last and not field.repeated):
                 raise ValueError(f"unexpected repetition or order of {field.name}")
@@ -73,6 +74,10 @@ class _Reader:
         return values
 
     def _value(self, message: memoryview, position: int, kind: Any, depth: int) -> tuple[Any, int]:
+        if kind is float:
+            if position + 4 > len(message):
+                raise ValueError("a field is longer than its message")
+            return struct.unpack_from("<f", message, position)[0], position + 4
         number, position = _varint(message, position)
         if kind is int:
             return _signed(number), position
@@ -83,6 +88,10 @@ class _Reader:
         if kind is str:
             return _text(data), end
         return (data if kind is bytes else self.read(data, kind, depth + 1)), end
+
+
+def _wire_type(kind: Any) -> int:
+    return VARINT if kind is int else FIXED_32 if kind is float else BYTES
 
 
 def _varint(message: memoryview, position: int) -> tuple[int, int]:

@@ -187,6 +187,8 @@ def _narrow_int8(
 def lstm_moments(model: ModelFile, sample: Sequence[Sentence]) -> Moments:
     """Return the second moments of the inputs of the main graph's LSTMs, from bottom to top."""
     graph, names = with_lstm_inputs(model.graphs[MAIN])
+    if not names:
+        return {}
     session = open_graph(graph, "model")
     inputs_of = Parser(model).session.inputs
     extra = {"with_totals": np.array(False)} if "with_totals" in {value.name for value in session.get_inputs()} else {}

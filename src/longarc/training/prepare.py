@@ -47,7 +47,7 @@ class TrainingData:
 
 
 def prepare(
-    configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], vectors: Sequence[Path] = ()
+    configuration: Configuration, train: Sequence[Sentence], dev: Sequence[Sentence], files: Sequence[Path] = ()
 ) -> tuple[TrainedModel, TrainingData]:
     """Build vocabularies, network and examples; the initial weights depend only on the seed."""
     if not train:
@@ -55,7 +55,7 @@ def prepare(
     check_lengths(train)
     trees = training_trees(configuration, train)
     encoder = ENCODERS[configuration.encoder]
-    configuration, features, pretrained = encoder.build(configuration, train, dev, vectors)
+    configuration, features, pretrained = encoder.build(configuration, train, dev, files)
     description = Description(
         system=configuration.system,
         scheme=configuration.projectivization,

@@ -26,6 +26,8 @@ class Recipe(WithFiles, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A file of word vectors"""
     subwords: Path | None = None
     """The file pieces.txt of a table of subword vectors"""
+    pretrained: Path | None = None
+    """The file config.json of a pretrained encoder"""
     encoding: str = "utf-8"
     preset: str = "base"
     most_words: int = 0

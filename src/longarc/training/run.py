@@ -140,7 +140,7 @@ def train_model(
     out: Path,
     reporter: Reporter,
     *,
-    vectors: Sequence[Path] = (),
+    pretrained: Sequence[Path] = (),
     resume: bool = False,
     group: ProcessGroup = ALONE,
     device: torch.device | None = None,
@@ -153,7 +153,7 @@ def train_model(
     """
     device = device or choose_device()
     with group.failing_together():
-        model, data = prepare(configuration, splits.train, splits.dev, vectors)
+        model, data = prepare(configuration, splits.train, splits.dev, pretrained)
     group.require_equal(data.fingerprint)
     has_saved_state = False
     with group.failing_together():

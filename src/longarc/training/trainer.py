@@ -129,7 +129,7 @@ class Trainer:
         self.device = device
         self.network = model.network.to(device)
         self.optimizer = torch.optim.AdamW(
-            self.network.parameters(),
+            self._parameter_groups(),
             lr=self.configuration.learning_rate,
             betas=(0.9, self.configuration.beta2),
             weight_decay=self.configuration.weight_decay,
@@ -143,6 +143,16 @@ class Trainer:
         self.position = Position()
         self._interrupted = False
         self._finished = False
+
+    def _parameter_groups(self) -> list[dict[str, Any]]:
+        """Return the parameters of the network, and those of a pretrained encoder apart: their learning rate is a
+        certain share of that of the others."""
+        pretrained = list(self.network.encoder.pretrained_parameters())
+        numbers = set(map(id, pretrained))
+        others = [parameter for parameter in self.network.parameters() if id(parameter) not in numbers]
+        share = self.configuration.encoder_learning_rate / self.configuration.learning_rate
+        groups = [{"params": others, "share": 1.0}, {"params": pretrained, "share": share}]
+        return groups if pretrained else groups[:1]
 
     def resume(self) -> None:
         """Restore the weights of a finished training, or else the last good checkpoint in the folder.
@@ -293,8 +303,9 @@ class Trainer:
     def _set_learning_rate(self, epochs_done: float) -> None:
         if self.configuration.schedule == "halving":
             epochs_done = math.floor(epochs_done)
+        rate = learning_rate(self.configuration, epochs_done / self.data.epochs)
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(self.configuration, epochs_done / self.data.epochs)
+            group["lr"] = rate * group["share"]
 
     def _averaged(self) -> AbstractContextManager[None]:
         """Temporarily swap in the averaged weights, if weights are averaged."""

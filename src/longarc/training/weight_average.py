@@ -19,7 +19,7 @@ class WeightAverage:
         """`decay`: the share of the average that each step keeps; it starts lower and rises during the first steps."""
         self.decay = decay
         self.steps = 0
-        self.parameters = dict(network.named_parameters())
+        self.parameters = {name: p for name, p in network.named_parameters() if p.requires_grad}
         self.average = {name: parameter.detach().clone() for name, parameter in self.parameters.items()}
 
     @torch.no_grad()

@@ -1,0 +1,168 @@
+"""The pieces of words: the features of the encoder `transformer`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from longarc.data.subword_tokenizer import MOST_PIECES, SubwordTokenizer
+from longarc.runtime.features import MAIN, Arrays, Featurizer, Forms, TableRows, lengths_in_nodes
+from longarc.runtime.spelled_words import SpelledWords
+
+if TYPE_CHECKING:  # onnxruntime takes long to import
+    from longarc.runtime.graph import Graph
+
+Size = Annotated[int, Meta(gt=0, le=1 << 16)]
+LEAST_POSITIONS = MOST_PIECES + 2
+"""A window must have room for one word of many pieces."""
+
+
+class Architecture(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The sizes of a transformer encoder."""
+
+    layers: Size
+    width: Size
+    heads: Size
+    inner: Size
+    """Width of the layer between the two linear layers of each block"""
+    embedding: Size
+    """Width of the vectors of pieces, which are projected to `width` if that differs"""
+    positions: Annotated[int, Meta(ge=LEAST_POSITIONS, le=1 << 16)]
+    """Pieces that are read at once; longer sentences are read in overlapping windows"""
+    activation: Literal["gelu", "tanh gelu", "relu"]
+    epsilon: Annotated[float, Meta(gt=0, lt=1)]
+    """Of layer normalization"""
+
+    @property
+    def window(self) -> int:
+        """Pieces of words that are read at once."""
+        return self.positions - 2
+
+
+class TransformerFeatures(Featurizer):
+    """Splits words into pieces, and long sentences into windows; spells words if the model reads characters too."""
+
+    kind = "transformer"
+
+    def __init__(self, architecture: Architecture, tokenizer: SubwordTokenizer, spelling: SpelledWords) -> None:
+        self.architecture = architecture
+        self.tokenizer = tokenizer
+        self.spelling = spelling
+        self.graphs = spelling.graphs
+
+    def featurise(self, sentences: Forms) -> Arrays:
+        """Return `lengths`, the pieces of each window, `pieces` [windows, P] and `piece_counts` [windows], `positions`
+        [P] and the pieces of each node, from `starts` to before `ends` [N, batch]: counted row by row in a table
+        [windows, P + 1]. The root has the first piece of its sentence."""
+        return {**self._split(sentences), **self.spelling.arrays(sentences)}
+
+    def graph_inputs(self, graphs: Mapping[str, Graph]) -> Callable[[Forms], Arrays]:
+        spelled = self.spelling.graph_inputs(graphs)
+        return lambda sentences: {**self._split(sentences), **spelled(sentences)}
+
+    def sizes(self, sentences: Forms) -> NDArray[np.int32]:
+        split = self.tokenizer.split
+        return np.array([2 + sum(len(split(form)) for form in forms) for forms in sentences], dtype=np.int32)
+
+    def _split(self, sentences: Forms) -> Arrays:
+        split = self.tokenizer.split
+        lengths = lengths_in_nodes(sentences)
+        words = [split(form) for forms in sentences for form in forms]
+        counts = np.fromiter(map(len, words), np.int64, len(words))
+        numbers = np.fromiter(chain.from_iterable(words), np.int64, int(counts.sum()))
+        ends = np.cumsum(counts)
+        windows: list[tuple[int, int]] = []  # the first and last word of each, counted over the batch
+        window_of = np.zeros(len(words), np.int64)
+        first_window = np.zeros(len(sentences), np.int64)
+        start = 0
+        for row, forms in enumerate(sentences):
+            end = start + len(forms)
+            first_window[row] = len(windows)
+            if end == start or ends[end - 1] - ends[start] + counts[start] <= self.architecture.window:
+                window_of[start:end] = len(windows)
+                windows.append((start, end))
+            else:
+                for first, last, own_start, own_end in _windows(counts[start:end], self.architecture.window):
+                    window_of[start + own_start : start + own_end] = len(windows)
+                    windows.append((start + first, start + last))
+            start = end
+        begins = ends - counts
+        spans = [(begins[a], ends[b - 1]) if b > a else (0, 0) for a, b in windows]
+        widths = np.array([b - a for a, b in spans], dtype=np.int64) + 2
+        longest = int(widths.max())
+        pieces = np.full((len(windows), longest), self.tokenizer.last, dtype=np.int64)
+        pieces[:, 0] = self.tokenizer.first
+        for row, (a, b) in enumerate(spans):
+            pieces[row, 1 : 1 + b - a] = numbers[a:b]
+        # Where each word is in the table, as if its window contained all words from the beginning of the batch.
+        offset = np.array([row * (longest + 1) + 1 - a for row, (a, _) in enumerate(spans)], dtype=np.int64)
+        nodes = int(lengths.max())
+        table = np.zeros((2, nodes, len(sentences)), dtype=np.int64)
+        table[0, 0] = first_window * (longest + 1)
+        table[1] = table[0, 0] + 1  # padding reads what the root reads
+        table[0] = table[0, 0]
+        column = np.repeat(np.arange(len(sentences)), lengths - 1)
+        node = np.arange(len(words)) - np.repeat(np.cumsum(lengths - 1) - (lengths - 1), lengths - 1) + 1
+        table[0, node, column] = offset[window_of] + begins
+        table[1, node, column] = offset[window_of] + ends
+        return {
+            "lengths": lengths,
+            "pieces": pieces,
+            "piece_counts": widths.astype(np.int32),
+            "positions": np.arange(longest),
+            "starts": table[0],
+            "ends": table[1],
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        definition = {"architecture": msgspec.to_builtins(self.architecture), "tokenizer": self.tokenizer.definition}
+        return {**definition, **self.spelling.as_json()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> TransformerFeatures:
+        try:
+            architecture = msgspec.convert(data.get("architecture"), Architecture)
+        except msgspec.ValidationError:
+            raise ValueError("architecture") from None
+        if architecture.width % architecture.heads:
+            raise ValueError("architecture")
+        if not isinstance(data.get("tokenizer"), dict):
+            raise ValueError("tokenizer")
+        try:
+            tokenizer = SubwordTokenizer(data["tokenizer"])
+        except ValueError as error:
+            raise ValueError(f"tokenizer: {error}") from None
+        return cls(architecture, tokenizer, SpelledWords.from_json(data))
+
+    def table_rows(self) -> TableRows:
+        tables = {"pieces": len(self.tokenizer), "positions": self.architecture.positions}
+        return {MAIN: tables, **self.spelling.table_rows()}
+
+    def probe(self) -> list[str]:
+        return ["a", self.spelling.probe()]
+
+
+def _windows(counts: NDArray[np.int64], size: int) -> list[tuple[int, int, int, int]]:
+    """Return overlapping windows over words with these numbers of pieces, of at most `size` pieces: the first word,
+    the one after the last, and the same for the words that are read in this window, which have neighbours on both
+    sides there, unless they are at an end of the sentence."""
+    ends = np.cumsum(counts)
+    begins = ends - counts
+    windows = []
+    first = own_start = 0
+    while True:
+        last = int(np.searchsorted(ends, begins[first] + size, side="right"))
+        if last == len(counts):
+            windows.append((first, last, own_start, last))
+            return windows
+        own_end = max(own_start + 1, int(np.searchsorted(begins, begins[first] + 3 * size // 4)))
+        windows.append((first, last, own_start, min(own_end, last)))
+        own_start = min(own_end, last)
+        # The next window begins a quarter of its size before the first word that is its own.
+        first = max(first + 1, min(own_start, int(np.searchsorted(begins, begins[own_start] - size // 4))))
