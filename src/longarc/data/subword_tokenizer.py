@@ -16,8 +16,8 @@ from longarc.errors import LongarcError
 
 LONGEST_WORD = 200
 """Characters of a word that are split; the rest of a longer word is ignored."""
-MOST_PIECES = 64
-"""Pieces of a word that are read."""
+MOST_PIECES = 16
+"""Pieces of a word that are read: those of a long web address would take as much time as a sentence."""
 CACHED_WORDS = 1 << 15
 
 _FLAG = (bool, type(None))

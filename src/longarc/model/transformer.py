@@ -6,14 +6,35 @@ Blocks of self-attention and of two linear layers, each with a residual connecti
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
-from longarc.model.graph_writer import GraphWriter
+from longarc.model.graph_writer import INT32, INT64, GraphWriter
 from longarc.runtime.transformer_features import Architecture
 
 MICROSOFT = "com.microsoft"
 """The domain of onnxruntime's own operators."""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Where pieces are that were laid end to end: in windows, of which each is read for itself."""
+
+    places: Tensor
+    """[pieces] the cell of each piece, counted row by row in a table [windows, P]"""
+    counts: Tensor
+    """[windows]"""
+    shape: tuple[int, int]
+    """Of the table"""
+
+    @property
+    def mask(self) -> Tensor:
+        """[windows, 1, 1, P] True for cells with a piece."""
+        return (torch.arange(self.shape[1], device=self.counts.device) < self.counts.unsqueeze(1))[:, None, None]
 
 
 class Block(nn.Module):
@@ -29,23 +50,22 @@ class Block(nn.Module):
         self.norm = nn.LayerNorm(width, eps=architecture.epsilon)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """x: [batch, P, width]. mask: [batch, 1, 1, P], True for pieces that can be read."""
-        batch, pieces, width = x.shape
+    def forward(self, x: Tensor, windows: Windows) -> Tensor:
+        """x: [pieces, width]"""
 
         def by_head(layer: nn.Linear) -> Tensor:
-            vectors: Tensor = layer(x)
-            return vectors.view(batch, pieces, self.heads, -1).transpose(1, 2)
+            table: Tensor = _ToTable.apply(layer(x), windows)  # type: ignore[no-untyped-call]
+            return table.view(*windows.shape, self.heads, -1).transpose(1, 2)
 
         attended = nn.functional.scaled_dot_product_attention(
             by_head(self.query),
             by_head(self.key),
             by_head(self.value),
-            attn_mask=mask,
+            attn_mask=windows.mask,
             dropout_p=self.rate if self.training else 0.0,
         )
-        attended = self.output(attended.transpose(1, 2).reshape(batch, pieces, width))
-        x = self.attention_norm(x + self.dropout(attended))
+        attended = _FromTable.apply(attended.transpose(1, 2).flatten(2), windows)  # type: ignore[no-untyped-call]
+        x = self.attention_norm(x + self.dropout(self.output(attended)))
         result: Tensor = self.norm(x + self.dropout(self.outer(self._activate(self.inner(x)))))
         return result
 
@@ -54,12 +74,17 @@ class Block(nn.Module):
             return torch.relu(x)
         return nn.functional.gelu(x, approximate="none" if self.activation == "gelu" else "tanh")
 
-    def export(self, g: GraphWriter, x: str, counts: str) -> str:
-        """Add [batch, P, width] → [batch, P, width]; counts: the number of pieces in each row."""
+    def export(self, g: GraphWriter, x: str, inputs: Mapping[str, str]) -> str:
+        """Add [pieces, width] → [pieces, width]."""
         layers = (self.query, self.key, self.value)
         projected = [g.add("MatMul", x, g.constant(layer.weight.T)) for layer in layers]
+        tables = [g.add("Gather", vectors, inputs["cells"], axis=0) for vectors in projected]
         bias = g.constant(torch.cat([layer.bias for layer in layers]))
-        attended = g.add("MultiHeadAttention", *projected, bias, counts, domain=MICROSOFT, num_heads=self.heads)
+        attended = g.add(
+            "MultiHeadAttention", *tables, bias, inputs["piece_counts"], domain=MICROSOFT, num_heads=self.heads
+        )
+        attended = g.add("Reshape", attended, g.shape(-1, self.output.in_features))
+        attended = g.add("Gather", attended, inputs["places"], axis=0)
         attended = g.add("MatMul", attended, g.constant(self.output.weight.T))
         x = self._add_and_normalise(g, attended, x, self.output, self.attention_norm)
         inner = g.linear(x, self.inner, relu=self.activation == "relu")
@@ -76,7 +101,10 @@ class Block(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Pieces in; the vectors of the embedding layer and of each block out."""
+    """Pieces in; the vectors of the embedding layer and of each block out.
+
+    The pieces of all windows are laid end to end, so that no time is spent on padding, except in attention.
+    """
 
     def __init__(self, architecture: Architecture, pieces: int, dropout: float) -> None:
         super().__init__()
@@ -88,17 +116,24 @@ class Transformer(nn.Module):
         self.blocks = nn.ModuleList(Block(architecture, dropout) for _ in range(architecture.layers))
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, pieces: Tensor, counts: Tensor) -> list[Tensor]:
-        """Return [batch, P, width] of each layer. pieces: [batch, P]; counts: [batch]."""
-        x = self.dropout(self.norm(self.pieces(pieces) + self.positions.weight[: pieces.shape[1]]))
+    def forward(self, arrays: dict[str, Tensor]) -> list[Tensor]:
+        """Return [pieces, width] of each layer; `arrays` is what TransformerFeatures returned, as tensors."""
+        rows, longest = arrays["cells"].shape
+        windows = Windows(arrays["places"], arrays["piece_counts"], (rows, longest))
+        x = self.dropout(self.norm(self.pieces(arrays["pieces"]) + self.positions(arrays["positions"])))
         layers = [x if self.projection is None else self.projection(x)]
-        mask = torch.arange(pieces.shape[1], device=pieces.device) < counts.unsqueeze(1)
         for block in self.blocks:
-            layers.append(block(layers[-1], mask[:, None, None]))
+            layers.append(block(layers[-1], windows))
         return layers
 
-    def export(self, g: GraphWriter, pieces: str, positions: str, counts: str) -> list[str]:
-        """Add the vectors [batch, P, width] of each layer."""
+    def export(self, g: GraphWriter) -> list[str]:
+        """Add the inputs and the vectors [pieces, width] of each layer."""
+        pieces, positions = (g.input(name, INT64, "pieces") for name in ("pieces", "positions"))
+        inputs = {
+            "cells": g.input("cells", INT64, "windows", "longest"),
+            "places": g.input("places", INT64, "pieces"),
+            "piece_counts": g.input("piece_counts", INT32, "windows"),
+        }
         embedded = g.add("Gather", g.constant(self.pieces.weight), pieces, axis=0)
         placed = g.add("Add", embedded, g.add("Gather", g.constant(self.positions.weight), positions, axis=0))
         constants = [g.constant(value) for value in (self.norm.weight, self.norm.bias)]
@@ -106,5 +141,43 @@ class Transformer(nn.Module):
         layers = [x if self.projection is None else g.linear(x, self.projection)]
         for block in self.blocks:
             assert isinstance(block, Block)
-            layers.append(block.export(g, layers[-1], counts))
+            layers.append(block.export(g, layers[-1], inputs))
         return layers
+
+
+class _ToTable(torch.autograd.Function):
+    """From pieces laid end to end to a table of windows. Torch's own gradients of both directions are much slower,
+    since they allow for pieces that are in several places."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, windows: Windows) -> Tensor:
+        ctx.windows = windows
+        return _to_table(x, windows)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return _from_table(gradient, ctx.windows), None
+
+
+class _FromTable(torch.autograd.Function):
+    """The inverse of `_ToTable`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, windows: Windows) -> Tensor:
+        ctx.windows = windows
+        return _from_table(x, windows)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return _to_table(gradient, ctx.windows), None
+
+
+def _to_table(x: Tensor, windows: Windows) -> Tensor:
+    """Return [windows, P, width], 0 where there is no piece. x: [pieces, width]."""
+    rows, longest = windows.shape
+    return x.new_zeros(rows * longest, x.shape[1]).index_copy_(0, windows.places, x).view(rows, longest, -1)
+
+
+def _from_table(table: Tensor, windows: Windows) -> Tensor:
+    """Return [pieces, width]. table: [windows, P, width]."""
+    return table.reshape(-1, table.shape[-1]).index_select(0, windows.places)

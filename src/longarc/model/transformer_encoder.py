@@ -34,7 +34,7 @@ class TransformerEncoder(Encoder):
         assert isinstance(features, TransformerFeatures)
         architecture = features.architecture
         self.pooling = configuration.pooling
-        self.transformer_width = architecture.width
+        self.precision = getattr(torch, configuration.encoder_precision)
         self.transformer = Transformer(architecture, len(features.tokenizer), configuration.encoder_dropout)
         self.transformer.pieces.weight.requires_grad_(configuration.train_pieces)
         self.mix = nn.Parameter(torch.zeros(architecture.layers + 1))
@@ -69,15 +69,17 @@ class TransformerEncoder(Encoder):
         return self.transformer.parameters()
 
     def forward(self, arrays: dict[str, Tensor]) -> Encoded[Tensor]:
-        layers = self.transformer(arrays["pieces"], arrays["piece_counts"])
-        weights = torch.softmax(self.mix, dim=0)
-        mixed = torch.stack(layers, dim=-1) @ weights
+        is_lower = self.training and self.precision != torch.float32
+        with torch.autocast(self.mix.device.type, torch.bfloat16, enabled=is_lower):
+            layers = self.transformer(arrays)
+        mixed = torch.stack([layer.float() for layer in layers], dim=-1) @ torch.softmax(self.mix, dim=0)
+        starts, ends = arrays["starts"], arrays["ends"]
         if self.pooling == "first":
-            vectors = nn.functional.pad(mixed, (0, 0, 0, 1)).flatten(0, 1)[arrays["starts"]]
+            vectors = nn.functional.embedding(starts, mixed)
         else:
-            sums = nn.functional.pad(mixed, (0, 0, 1, 0)).cumsum(dim=1).flatten(0, 1)
-            counts = (arrays["ends"] - arrays["starts"]).unsqueeze(-1)
-            vectors = (sums[arrays["ends"]] - sums[arrays["starts"]]) / counts
+            sums = nn.functional.pad(mixed, (0, 0, 1, 0)).cumsum(dim=0)
+            totals = nn.functional.embedding(ends, sums) - nn.functional.embedding(starts, sums)
+            vectors = totals / (ends - starts).unsqueeze(-1)
         if self.spelling is not None:
             spelled = nn.functional.embedding(arrays["spellings"], self.spelling(arrays))
             vectors = torch.cat([vectors, spelled], dim=-1)
@@ -85,26 +87,20 @@ class TransformerEncoder(Encoder):
         return Encoded(vectors, vectors)
 
     def export(self, g: GraphWriter) -> Encoded[str]:
-        pieces = g.input("pieces", INT64, "windows", "pieces")
-        positions = g.input("positions", INT64, "pieces")
-        counts = g.input("piece_counts", INT32, "windows")
-        starts = g.input("starts", INT64, "nodes", "batch")
-        ends = g.input("ends", INT64, "nodes", "batch")
+        starts, ends = (g.input(name, INT64, "nodes", "batch") for name in ("starts", "ends"))
         g.input(LENGTHS, INT32, "batch")
-        layers = self.transformer.export(g, pieces, positions, counts)
+        layers = self.transformer.export(g)
         mixed = ""
         for layer, weight in zip(layers, torch.softmax(self.mix.detach(), dim=0), strict=True):
             part = g.add("Mul", layer, g.constant(weight))
             mixed = g.add("Add", mixed, part) if mixed else part
-        is_first = self.pooling == "first"
-        rows = g.pad(mixed, [0, 0, 0, 0, 1, 0] if is_first else [0, 1, 0, 0, 0, 0])
-        rows = rows if is_first else g.add("CumSum", rows, g.constant(torch.tensor(1)))
-        rows = g.add("Reshape", rows, g.shape(-1, self.transformer_width))
-        vectors = g.add("Gather", rows, starts, axis=0)
-        if not is_first:
-            sums_between = g.add("Sub", g.add("Gather", rows, ends, axis=0), vectors)
-            pieces_between = g.add("Cast", g.add("Sub", ends, starts), to=FLOAT)
-            vectors = g.add("Div", sums_between, g.add("Unsqueeze", pieces_between, g.shape(2)))
+        if self.pooling == "first":
+            vectors = g.add("Gather", mixed, starts, axis=0)
+        else:
+            sums = g.add("CumSum", g.pad(mixed, [1, 0, 0, 0]), g.constant(torch.tensor(0)))
+            totals = g.add("Sub", *(g.add("Gather", sums, index, axis=0) for index in (ends, starts)))
+            counts = g.add("Cast", g.add("Sub", ends, starts), to=FLOAT)
+            vectors = g.add("Div", totals, g.add("Unsqueeze", counts, g.shape(2)))
         if self.spelling is not None:
             spelled = g.input("spelled", FLOAT, "words", self.spelling.width)
             spellings = g.input("spellings", INT64, "nodes", "batch")

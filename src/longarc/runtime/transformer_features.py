@@ -57,9 +57,10 @@ class TransformerFeatures(Featurizer):
         self.graphs = spelling.graphs
 
     def featurise(self, sentences: Forms) -> Arrays:
-        """Return `lengths`, the pieces of each window, `pieces` [windows, P] and `piece_counts` [windows], `positions`
-        [P] and the pieces of each node, from `starts` to before `ends` [N, batch]: counted row by row in a table
-        [windows, P + 1]. The root has the first piece of its sentence."""
+        """Return `lengths`; the `pieces` of all windows, end to end, with their `positions` [pieces]; a table of the
+        windows, `cells` [windows, P], that says which piece is in each cell, with `piece_counts` [windows], and where
+        each piece is in that table, `places` [pieces]; and the pieces of each node, from `starts` to before `ends`
+        [N, batch]. The root has the first piece of its sentence."""
         return {**self._split(sentences), **self.spelling.arrays(sentences)}
 
     def graph_inputs(self, graphs: Mapping[str, Graph]) -> Callable[[Forms], Arrays]:
@@ -93,20 +94,21 @@ class TransformerFeatures(Featurizer):
                     windows.append((start + first, start + last))
             start = end
         begins = ends - counts
-        spans = [(begins[a], ends[b - 1]) if b > a else (0, 0) for a, b in windows]
-        widths = np.array([b - a for a, b in spans], dtype=np.int64) + 2
+        spans = np.array([(begins[a], ends[b - 1]) if b > a else (0, 0) for a, b in windows]).reshape(-1, 2)
+        widths = spans[:, 1] - spans[:, 0] + 2
+        row_ends = np.cumsum(widths)
+        row_begins = row_ends - widths
+        positions = np.arange(row_ends[-1]) - np.repeat(row_begins, widths)
+        pieces = np.empty(len(positions), np.int64)
+        pieces[row_begins], pieces[row_ends - 1] = self.tokenizer.first, self.tokenizer.last
+        for (a, b), begin in zip(spans.tolist(), row_begins.tolist(), strict=True):
+            pieces[begin + 1 : begin + 1 + b - a] = numbers[a:b]
         longest = int(widths.max())
-        pieces = np.full((len(windows), longest), self.tokenizer.last, dtype=np.int64)
-        pieces[:, 0] = self.tokenizer.first
-        for row, (a, b) in enumerate(spans):
-            pieces[row, 1 : 1 + b - a] = numbers[a:b]
-        # Where each word is in the table, as if its window contained all words from the beginning of the batch.
-        offset = np.array([row * (longest + 1) + 1 - a for row, (a, _) in enumerate(spans)], dtype=np.int64)
-        nodes = int(lengths.max())
-        table = np.zeros((2, nodes, len(sentences)), dtype=np.int64)
-        table[0, 0] = first_window * (longest + 1)
-        table[1] = table[0, 0] + 1  # padding reads what the root reads
-        table[0] = table[0, 0]
+        in_row = np.arange(longest)
+        offset = row_begins + 1 - spans[:, 0]  # of the pieces of a window
+        table = np.empty((2, int(lengths.max()), len(sentences)), np.int64)
+        table[0] = row_begins[first_window]  # padding reads what the root reads
+        table[1] = table[0] + 1
         column = np.repeat(np.arange(len(sentences)), lengths - 1)
         node = np.arange(len(words)) - np.repeat(np.cumsum(lengths - 1) - (lengths - 1), lengths - 1) + 1
         table[0, node, column] = offset[window_of] + begins
@@ -114,8 +116,10 @@ class TransformerFeatures(Featurizer):
         return {
             "lengths": lengths,
             "pieces": pieces,
+            "positions": positions,
+            "cells": row_begins[:, None] + np.minimum(in_row, widths[:, None] - 1),
+            "places": np.repeat(np.arange(len(windows)) * longest, widths) + positions,
             "piece_counts": widths.astype(np.int32),
-            "positions": np.arange(longest),
             "starts": table[0],
             "ends": table[1],
         }
