@@ -136,6 +136,9 @@ def train(
     overrides = {key: value for key, value in options.items() if value is not None}
     configuration = configuration.updated(overrides, "command line")
 
+    if encoder is not None and configuration.encoder == "words":
+        raise LongarcError("--encoder needs a configuration that uses it", "Add --preset transformer.")
+
     def load(path: str) -> list[Sentence]:
         check = check_tree_and_memory(memory, BYTES_PER_PAIR)
         return list(read_sentences(path, encoding=encoding, skip_invalid=skip_invalid, check=check))

@@ -193,7 +193,7 @@ def _check(definition: dict[str, Any]) -> None:
     for key in ("first", "last"):
         if not isinstance(definition.get(key), str):
             raise ValueError(key)
-    if not isinstance(model, dict) or model.get("type") not in _MODELS:
+    if not isinstance(model, dict) or model.get("type") not in list(_MODELS):
         raise ValueError("model")
     types = _MODELS[model["type"]]
     lists = {"vocab", *(["merges"] if model["type"] == "BPE" else [])}

@@ -15,6 +15,7 @@ from torch import Tensor
 from longarc.data.subword_tokenizer import SubwordTokenizer, read_definition
 from longarc.errors import LongarcError
 from longarc.model.encoder import Pretrained
+from longarc.model.transformer import Transformer
 from longarc.runtime.transformer_features import LEAST_POSITIONS, Architecture
 
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
@@ -147,6 +148,11 @@ def read_pretrained_encoder(folder: Path, layers: int = 0) -> PretrainedTransfor
     for number in range(architecture.layers):
         for ours, theirs in family.names.items():
             found |= weights.linear(f"blocks.{number}.{ours}", f"{family.layer}.{number}.{theirs}")
+    with torch.device("meta"):
+        expected = Transformer(architecture, len(tokenizer), 0.0).state_dict()
+    for name, tensor in found.items():
+        if tensor.shape != expected[name].shape:
+            raise LongarcError(f"{folder / WEIGHTS}: {name} does not have the size that {CONFIG} says", LAYOUT_HINT)
     return PretrainedTransformer(architecture, tokenizer, found)
 
 

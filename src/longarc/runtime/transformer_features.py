@@ -168,5 +168,6 @@ def _windows(counts: NDArray[np.int64], size: int) -> list[tuple[int, int, int, 
         own_end = max(own_start + 1, int(np.searchsorted(begins, begins[first] + 3 * size // 4)))
         windows.append((first, last, own_start, min(own_end, last)))
         own_start = min(own_end, last)
-        # The next window begins a quarter of its size before the first word that is its own.
-        first = max(first + 1, min(own_start, int(np.searchsorted(begins, begins[own_start] - size // 4))))
+        # The next window begins a quarter of its size before the first word that is its own, if there is room for it.
+        start = max(begins[own_start] - size // 4, ends[own_start] - size)
+        first = max(first + 1, int(np.searchsorted(begins, start)))
