@@ -9,10 +9,26 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
+from longarc import read_all
+from longarc.configuration import Configuration
+from longarc.training.prepare import TrainingData, prepare
+from longarc.training.trained_model import TrainedModel
+from tests.helpers.toy_treebank import write_toy_treebank
+
 FAMILIES = ("bert", "roberta", "xlm-roberta", "distilbert", "electra")
 LETTERS = "abcdefghijklmnopqrstuvwxyz.,'?!"
 WORDS = ["the", "dog", "cat", "child", "bird", "house", "tree", "sees", "likes", "finds", "old", "small", "today"]
 WIDTH, HEADS, INNER, LAYERS, POSITIONS = 8, 2, 12, 2, 32
+
+SMALL: dict[str, Any] = {
+    "seed": 3,
+    "encoder": "transformer",
+    "lstm_layers": 0,
+    "merge_dimensions": 8,
+    "pair_dimensions": 6,
+    "relation_dimensions": 7,
+    "columns": ["upos", "xpos", "feats"],
+}
 
 
 def write_encoder(folder: Path, family: str) -> Path:
@@ -24,6 +40,13 @@ def write_encoder(folder: Path, family: str) -> Path:
     (folder / "config.json").write_text(json.dumps(configuration(family, pieces)), "utf-8")
     save_file(weights(family, pieces), folder / "model.safetensors")
     return folder
+
+
+def untrained_on_an_encoder(folder: Path, family: str, **changes: Any) -> tuple[TrainedModel, TrainingData]:
+    """A model with an encoder of a family, for the treebank toy.conllu that is written to the folder as well."""
+    encoder = write_encoder(folder / family, family)
+    sentences = read_all(write_toy_treebank(folder / "toy.conllu", 25))
+    return prepare(Configuration().updated({**SMALL, **changes}, "test"), sentences, [], [encoder])
 
 
 def configuration(family: str, pieces: int) -> dict[str, Any]:

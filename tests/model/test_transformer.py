@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from longarc import read_all
-from longarc.configuration import Configuration
 from longarc.data.columns import COLUMNS
 from longarc.errors import LongarcError
 from longarc.model.pretrained_encoder import read_pretrained_encoder
@@ -21,23 +20,11 @@ from longarc.runtime.model_file import read_model_file, write_model_file
 from longarc.runtime.parser import Parser
 from longarc.runtime.transformer_features import TransformerFeatures
 from longarc.training.packaging import make_int8
-from longarc.training.prepare import TrainingData, prepare
-from longarc.training.trained_model import TrainedModel
 from tests.helpers.command import longarc
 from tests.helpers.small_models import packaged
-from tests.helpers.tiny_encoders import FAMILIES, write_encoder
+from tests.helpers.tiny_encoders import FAMILIES, SMALL, untrained_on_an_encoder, write_encoder
 from tests.helpers.torch_parser import parse_with_torch
 from tests.helpers.toy_treebank import write_toy_treebank
-
-SMALL: dict[str, Any] = {
-    "seed": 3,
-    "encoder": "transformer",
-    "lstm_layers": 0,
-    "merge_dimensions": 8,
-    "pair_dimensions": 6,
-    "relation_dimensions": 7,
-    "columns": ["upos", "xpos", "feats"],
-}
 
 VECTORS = {
     "bert": [0.0528, 0.2236, -1.3919, -0.4047],
@@ -66,16 +53,10 @@ def test_vectors_equal_those_of_the_library_that_the_encoder_comes_from(tmp_path
     np.testing.assert_allclose(layers[-1][7, :4].numpy(), VECTORS[family], atol=1e-4)
 
 
-def prepared(folder: Path, family: str, **changes: Any) -> tuple[TrainedModel, TrainingData]:
-    encoder = write_encoder(folder / family, family)
-    sentences = read_all(write_toy_treebank(folder / "toy.conllu", 25))
-    return prepare(Configuration().updated({**SMALL, **changes}, "test"), sentences, [], [encoder])
-
-
 @pytest.mark.parametrize("changes", [{}, {"pooling": "mean", "spelling_size": 4}, {"lstm_layers": 1, "lstm_size": 5}])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_packaged_model_parses_as_the_network_does(tmp_path: Path, family: str, changes: dict[str, Any]) -> None:
-    model, _ = prepared(tmp_path, family, **changes)
+    model, _ = untrained_on_an_encoder(tmp_path, family, **changes)
     path = tmp_path / "model.longarc"
     write_model_file(path, packaged(model))
     parser = Parser(path, threads=1)
@@ -90,7 +71,7 @@ def test_the_packaged_model_parses_as_the_network_does(tmp_path: Path, family: s
 
 @pytest.mark.parametrize("pooling", ["first", "mean"])
 def test_scores_do_not_depend_on_the_other_sentences(tmp_path: Path, pooling: str) -> None:
-    parser = Parser(packaged(prepared(tmp_path, "bert", pooling=pooling)[0]), threads=1)
+    parser = Parser(packaged(untrained_on_an_encoder(tmp_path, "bert", pooling=pooling)[0]), threads=1)
     forms = [sentence.forms for sentence in read_all(tmp_path / "toy.conllu")[:8]] + [["zoo"] * 50, ["!"]]
     together = parser.session.run(forms, totals=False).scores
     for row, words in enumerate(forms):
@@ -100,7 +81,7 @@ def test_scores_do_not_depend_on_the_other_sentences(tmp_path: Path, pooling: st
 
 
 def test_the_8_bit_model_is_small_and_close(tmp_path: Path) -> None:
-    model = packaged(prepared(tmp_path, "bert", spelling_size=4)[0])
+    model = packaged(untrained_on_an_encoder(tmp_path, "bert", spelling_size=4)[0])
     small = make_int8(model)
     assert small.graph_bytes < model.graph_bytes
     path = tmp_path / "small.longarc"
@@ -112,17 +93,17 @@ def test_the_8_bit_model_is_small_and_close(tmp_path: Path) -> None:
 
 
 def test_the_encoder_has_only_the_layers_and_pieces_that_are_asked_for(tmp_path: Path) -> None:
-    model, _ = prepared(tmp_path, "bert", encoder_layers=1, pieces_limit=40)
+    model, _ = untrained_on_an_encoder(tmp_path, "bert", encoder_layers=1, pieces_limit=40)
     features = model.description.features
     assert isinstance(features, TransformerFeatures)
     assert features.architecture.layers == 1
     assert len(features.tokenizer) < 70
     with pytest.raises(LongarcError, match="has only 2 layers"):
-        prepared(tmp_path, "bert", encoder_layers=3)
+        untrained_on_an_encoder(tmp_path, "bert", encoder_layers=3)
 
 
 def test_fixed_vectors_of_pieces_stay_as_they_are(tmp_path: Path) -> None:
-    network = prepared(tmp_path, "bert")[0].network
+    network = untrained_on_an_encoder(tmp_path, "bert")[0].network
     trained = {name for name, parameter in network.named_parameters() if parameter.requires_grad}
     assert "encoder.transformer.pieces.weight" not in trained
     assert "encoder.transformer.blocks.0.query.weight" in trained
