@@ -18,6 +18,7 @@ from tests.helpers.toy_treebank import write_toy_treebank
 FAMILIES = ("bert", "roberta", "xlm-roberta", "distilbert", "electra")
 LETTERS = "abcdefghijklmnopqrstuvwxyz.,'?!"
 WORDS = ["the", "dog", "cat", "child", "bird", "house", "tree", "sees", "likes", "finds", "old", "small", "today"]
+ACTIVATIONS = {"electra": "relu", "xlm-roberta": "gelu_new"}
 WIDTH, HEADS, INNER, LAYERS, POSITIONS = 8, 2, 12, 2, 32
 
 SMALL: dict[str, Any] = {
@@ -55,7 +56,7 @@ def configuration(family: str, pieces: int) -> dict[str, Any]:
         sizes["activation"] = "gelu"
     else:
         sizes = {"hidden_size": WIDTH, "num_attention_heads": HEADS, "intermediate_size": INNER}
-        sizes |= {"num_hidden_layers": LAYERS, "hidden_act": "relu" if family == "electra" else "gelu"}
+        sizes |= {"num_hidden_layers": LAYERS, "hidden_act": ACTIVATIONS.get(family, "gelu")}
     skipped = 2 if "roberta" in family else 0
     sizes |= {"max_position_embeddings": POSITIONS + skipped, "vocab_size": pieces, "layer_norm_eps": 1e-5}
     sizes |= {"embedding_size": 6} if family == "electra" else {}

@@ -44,9 +44,9 @@ def test_vectors_equal_those_of_the_library_that_the_encoder_comes_from(tmp_path
     arrays = {
         "pieces": [2, 5, 9, 20, 30, 3, 2, 7, 3],
         "positions": [0, 1, 2, 3, 4, 5, 0, 1, 2],
-        "places": range(9),
-        "piece_counts": [6, 3],
-        "cells": np.zeros((2, 6)),
+        "places": [[12 * (piece // 6) + piece % 6 + 6 * head for head in range(2)] for piece in range(9)],
+        "mask": [[[[0] * 6]], [[[0] * 3 + [-1] * 3]]],
+        "cells": np.zeros((2, 2, 6)),
     }
     with torch.no_grad():
         layers = network({name: torch.tensor(np.array(values)) for name, values in arrays.items()})

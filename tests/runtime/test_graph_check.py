@@ -23,6 +23,7 @@ from longarc.runtime.spelled_words import SPELLING, SpelledWords
 from longarc.training.packaging import make_int8
 from longarc.transitions import SYSTEMS
 from tests.helpers.prepared_training import FACTORED, SMALL, prepared
+from tests.helpers.tiny_encoders import untrained_on_an_encoder
 
 
 def exported(folder: Path, system: str, **changes: Any) -> ModelFile:
@@ -39,6 +40,9 @@ def written_graphs(folder: Path) -> Iterator[bytes]:
     yield exported(folder, "covington", spelling_size=4).graphs[SPELLING]
     yield SpellingReader(SMALL, SpelledWords(None, Pieces(["x"]))).export()
     yield TokenizerNetwork(9).export()
+    for family in ("bert", "xlm-roberta"):
+        trained, _ = untrained_on_an_encoder(folder, family, pooling="mean")
+        yield from trained.to_model_file({}).graphs.values()
     with zipfile.ZipFile(EMBEDDED / "en_ewt.longarc") as archive:
         yield from (archive.read(name) for name in archive.namelist() if name.endswith(".onnx"))
 

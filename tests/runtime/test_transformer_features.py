@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from longarc.data.subword_tokenizer import SubwordTokenizer, read_definition
+from longarc.runtime.features import Arrays
 from longarc.runtime.spelled_words import SpelledWords
 from longarc.runtime.transformer_features import Architecture, TransformerFeatures, _windows
 from tests.helpers.tiny_encoders import word_piece
@@ -20,6 +21,12 @@ def features(positions: int = 32) -> TransformerFeatures:
         layers=1, width=4, heads=2, inner=4, embedding=4, positions=positions, activation="gelu", epsilon=1e-5
     )
     return TransformerFeatures(architecture, TOKENIZER, SpelledWords(None, None))
+
+
+def counts(arrays: Arrays) -> list[int]:
+    """How many pieces each window has."""
+    found: list[int] = (arrays["mask"] == 0).sum(axis=(1, 2, 3)).tolist()
+    return found
 
 
 def test_each_word_has_its_own_pieces() -> None:
@@ -37,11 +44,12 @@ def test_each_word_has_its_own_pieces() -> None:
 def test_the_table_of_windows_contains_each_piece_once() -> None:
     arrays = features().featurise([["the", "dogs"], ["cat"], ["a", "b", "c"]])
     flat = arrays["cells"].reshape(-1)
-    assert flat[arrays["places"]].tolist() == list(range(len(arrays["pieces"])))
-    for row, count in enumerate(arrays["piece_counts"].tolist()):
-        first, *_, last = arrays["pieces"][arrays["cells"][row, :count]].tolist()
+    assert flat[arrays["places"]].tolist() == [[2 * piece, 2 * piece + 1] for piece in range(len(arrays["pieces"]))]
+    for row, count in enumerate(counts(arrays)):
+        cells = arrays["cells"][row, 0, :count] // 2
+        first, *_, last = arrays["pieces"][cells].tolist()
         assert (first, last) == (TOKENIZER.first, TOKENIZER.last)
-        assert arrays["positions"][arrays["cells"][row, :count]].tolist() == list(range(count))
+        assert arrays["positions"][cells].tolist() == list(range(count))
 
 
 def test_a_long_sentence_is_read_in_overlapping_windows() -> None:
@@ -49,8 +57,8 @@ def test_a_long_sentence_is_read_in_overlapping_windows() -> None:
     words = ["the", "dogs", "zoo", "house", "abcdef"]
     forms = [words[index] for index in rng.integers(0, len(words), 100)]
     long, short = features().featurise([["cat"], forms, ["dog"]]), features(1024).featurise([["cat"], forms, ["dog"]])
-    assert len(long["piece_counts"]) > 3 == len(short["piece_counts"])
-    assert max(long["piece_counts"]) <= 32
+    assert len(counts(long)) > 3 == len(counts(short))
+    assert max(counts(long)) <= 32
     for node, form in enumerate(forms, 1):
         span = slice(long["starts"][node, 1], long["ends"][node, 1])
         assert long["pieces"][span].tolist() == list(TOKENIZER.split(form))
@@ -70,7 +78,3 @@ def test_windows_cover_every_word_once_with_neighbours(seed: int) -> None:
         assert counts[first:last].sum() <= size
         expected = own_last
     assert expected == len(counts)
-
-
-def test_a_group_is_made_of_sentences_with_as_many_pieces() -> None:
-    assert features().sizes([["the"], ["dogs", "!"], []]).tolist() == [3, 5, 2]

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from longarc.model.graph_writer import INT32, INT64, GraphWriter
+from longarc.model.graph_writer import FLOAT, INT64, GraphWriter
 from longarc.runtime.transformer_features import Architecture
 
 MICROSOFT = "com.microsoft"
@@ -22,19 +22,14 @@ MICROSOFT = "com.microsoft"
 
 @dataclass(frozen=True)
 class Windows:
-    """Where pieces are that were laid end to end: in windows, of which each is read for itself."""
+    """Where pieces are that were laid end to end: in windows, of which each is read for itself, for each head."""
 
     places: Tensor
-    """[pieces] the cell of each piece, counted row by row in a table [windows, P]"""
-    counts: Tensor
-    """[windows]"""
-    shape: tuple[int, int]
+    """[pieces · heads] the cell of each piece and head, counted row by row in a table [windows, heads, P]"""
+    is_piece: Tensor
+    """[windows, 1, 1, P] False for cells without a piece"""
+    shape: tuple[int, int, int]
     """Of the table"""
-
-    @property
-    def mask(self) -> Tensor:
-        """[windows, 1, 1, P] True for cells with a piece."""
-        return (torch.arange(self.shape[1], device=self.counts.device) < self.counts.unsqueeze(1))[:, None, None]
 
 
 class Block(nn.Module):
@@ -54,17 +49,17 @@ class Block(nn.Module):
         """x: [pieces, width]"""
 
         def by_head(layer: nn.Linear) -> Tensor:
-            table: Tensor = _ToTable.apply(layer(x), windows)  # type: ignore[no-untyped-call]
-            return table.view(*windows.shape, self.heads, -1).transpose(1, 2)
+            table: Tensor = _ToTable.apply(layer(x).view(len(windows.places), -1), windows)  # type: ignore[no-untyped-call]
+            return table
 
         attended = nn.functional.scaled_dot_product_attention(
             by_head(self.query),
             by_head(self.key),
             by_head(self.value),
-            attn_mask=windows.mask,
+            attn_mask=windows.is_piece,
             dropout_p=self.rate if self.training else 0.0,
         )
-        attended = _FromTable.apply(attended.transpose(1, 2).flatten(2), windows)  # type: ignore[no-untyped-call]
+        attended = _FromTable.apply(attended, windows).view(x.shape)  # type: ignore[no-untyped-call]
         x = self.attention_norm(x + self.dropout(self.output(attended)))
         result: Tensor = self.norm(x + self.dropout(self.outer(self._activate(self.inner(x)))))
         return result
@@ -76,28 +71,29 @@ class Block(nn.Module):
 
     def export(self, g: GraphWriter, x: str, inputs: Mapping[str, str]) -> str:
         """Add [pieces, width] → [pieces, width]."""
-        layers = (self.query, self.key, self.value)
-        projected = [g.add("MatMul", x, g.constant(layer.weight.T)) for layer in layers]
-        tables = [g.add("Gather", vectors, inputs["cells"], axis=0) for vectors in projected]
-        bias = g.constant(torch.cat([layer.bias for layer in layers]))
-        attended = g.add(
-            "MultiHeadAttention", *tables, bias, inputs["piece_counts"], domain=MICROSOFT, num_heads=self.heads
-        )
-        attended = g.add("Reshape", attended, g.shape(-1, self.output.in_features))
-        attended = g.add("Gather", attended, inputs["places"], axis=0)
-        attended = g.add("MatMul", attended, g.constant(self.output.weight.T))
-        x = self._add_and_normalise(g, attended, x, self.output, self.attention_norm)
+        width = self.output.in_features
+        size = width // self.heads
+        # The scores of all pieces for a query contain the same part from the key's bias, and all weights together add
+        # the value's bias once. So the first can be left out, and the second be added later.
+        query = g.add("Add", g.add("MatMul", x, g.constant(self.query.weight.T)), g.constant(self.query.bias))
+        key, value = (g.add("MatMul", x, g.constant(layer.weight.T)) for layer in (self.key, self.value))
+        tables = [
+            g.add("Gather", g.add("Reshape", vectors, g.shape(-1, size)), inputs["cells"], axis=0)
+            for vectors in (query, key, value)
+        ]
+        scores = g.add("FusedMatMul", *tables[:2], domain=MICROSOFT, transB=1, alpha=size**-0.5)
+        weights = g.add("Softmax", g.add("Add", scores, inputs["mask"]), axis=-1)
+        attended = g.add("Reshape", g.add("MatMul", weights, tables[2]), g.shape(-1, size))
+        attended = g.add("Reshape", g.add("Gather", attended, inputs["places"], axis=0), g.shape(-1, width))
+        output = g.add("MatMul", attended, g.constant(self.output.weight.T))
+        bias = self.output.bias + self.output.weight @ self.value.bias
+        output = g.add("Add", output, g.constant(bias))
+        x = normalise(g, g.add("Add", x, output), self.attention_norm)
         inner = g.linear(x, self.inner, relu=self.activation == "relu")
         if self.activation != "relu":
             operator = "Gelu" if self.activation == "gelu" else "FastGelu"
             inner = g.add(operator, inner, domain=MICROSOFT)
-        outer = g.add("MatMul", inner, g.constant(self.outer.weight.T))
-        return self._add_and_normalise(g, outer, x, self.outer, self.norm)
-
-    def _add_and_normalise(self, g: GraphWriter, y: str, x: str, layer: nn.Linear, norm: nn.LayerNorm) -> str:
-        """Add the normalised sum of x, y and the layer's bias."""
-        constants = [g.constant(value) for value in (norm.weight, norm.bias, layer.bias)]
-        return g.add("SkipLayerNormalization", y, x, *constants, domain=MICROSOFT, epsilon=norm.eps)
+        return normalise(g, g.add("Add", x, g.linear(inner, self.outer)), self.norm)
 
 
 class Transformer(nn.Module):
@@ -111,6 +107,7 @@ class Transformer(nn.Module):
         self.pieces = nn.Embedding(pieces, architecture.embedding)
         self.positions = nn.Embedding(architecture.positions, architecture.embedding)
         self.norm = nn.LayerNorm(architecture.embedding, eps=architecture.epsilon)
+        self.heads = architecture.heads
         same = architecture.embedding == architecture.width
         self.projection = None if same else nn.Linear(architecture.embedding, architecture.width)
         self.blocks = nn.ModuleList(Block(architecture, dropout) for _ in range(architecture.layers))
@@ -118,8 +115,8 @@ class Transformer(nn.Module):
 
     def forward(self, arrays: dict[str, Tensor]) -> list[Tensor]:
         """Return [pieces, width] of each layer; `arrays` is what TransformerFeatures returned, as tensors."""
-        rows, longest = arrays["cells"].shape
-        windows = Windows(arrays["places"], arrays["piece_counts"], (rows, longest))
+        rows, heads, longest = arrays["cells"].shape
+        windows = Windows(arrays["places"].flatten(), arrays["mask"] == 0, (rows, heads, longest))
         x = self.dropout(self.norm(self.pieces(arrays["pieces"]) + self.positions(arrays["positions"])))
         layers = [x if self.projection is None else self.projection(x)]
         for block in self.blocks:
@@ -129,20 +126,26 @@ class Transformer(nn.Module):
     def export(self, g: GraphWriter) -> list[str]:
         """Add the inputs and the vectors [pieces, width] of each layer."""
         pieces, positions = (g.input(name, INT64, "pieces") for name in ("pieces", "positions"))
+        heads = self.heads
         inputs = {
-            "cells": g.input("cells", INT64, "windows", "longest"),
-            "places": g.input("places", INT64, "pieces"),
-            "piece_counts": g.input("piece_counts", INT32, "windows"),
+            "cells": g.input("cells", INT64, "windows", heads, "longest"),
+            "places": g.input("places", INT64, "pieces", heads),
+            "mask": g.input("mask", FLOAT, "windows", 1, 1, "longest"),
         }
         embedded = g.add("Gather", g.constant(self.pieces.weight), pieces, axis=0)
         placed = g.add("Add", embedded, g.add("Gather", g.constant(self.positions.weight), positions, axis=0))
-        constants = [g.constant(value) for value in (self.norm.weight, self.norm.bias)]
-        x = g.add("LayerNormalization", placed, *constants, axis=-1, epsilon=self.norm.eps)
+        x = normalise(g, placed, self.norm)
         layers = [x if self.projection is None else g.linear(x, self.projection)]
         for block in self.blocks:
             assert isinstance(block, Block)
             layers.append(block.export(g, layers[-1], inputs))
         return layers
+
+
+def normalise(g: GraphWriter, x: str, norm: nn.LayerNorm) -> str:
+    """Add layer normalization over the last axis."""
+    constants = [g.constant(value) for value in (norm.weight, norm.bias)]
+    return g.add("LayerNormalization", x, *constants, axis=-1, epsilon=norm.eps)
 
 
 class _ToTable(torch.autograd.Function):
@@ -173,11 +176,12 @@ class _FromTable(torch.autograd.Function):
 
 
 def _to_table(x: Tensor, windows: Windows) -> Tensor:
-    """Return [windows, P, width], 0 where there is no piece. x: [pieces, width]."""
-    rows, longest = windows.shape
-    return x.new_zeros(rows * longest, x.shape[1]).index_copy_(0, windows.places, x).view(rows, longest, -1)
+    """Return [windows, heads, P, size], 0 where there is no piece. x: [pieces · heads, size]."""
+    rows, heads, longest = windows.shape
+    table = x.new_zeros(rows * heads * longest, x.shape[1])
+    return table.index_copy_(0, windows.places, x).view(rows, heads, longest, -1)
 
 
 def _from_table(table: Tensor, windows: Windows) -> Tensor:
-    """Return [pieces, width]. table: [windows, P, width]."""
+    """Return [pieces · heads, size]. table: [windows, heads, P, size]."""
     return table.reshape(-1, table.shape[-1]).index_select(0, windows.places)

@@ -29,6 +29,10 @@ class Featurizer(ABC):
     """The encoder's name in FEATURIZERS and ENCODERS"""
     graphs: Sequence[str] = ()
     """The names of the graphs that the encoder needs besides the main one."""
+    reads_padding: ClassVar[bool] = True
+    """Whether sentences of different lengths cost the encoder more than the words that they have."""
+    keeps_memory: ClassVar[bool] = False
+    """Whether the main graph keeps its memory from batch to batch; see runtime.graph."""
 
     @abstractmethod
     def featurise(self, sentences: Forms) -> Arrays:
@@ -50,10 +54,6 @@ class Featurizer(ABC):
     @abstractmethod
     def table_rows(self) -> TableRows:
         """Return the sizes of the encoder's tables, which must be those in its graphs."""
-
-    def sizes(self, sentences: Forms) -> NDArray[np.int32]:
-        """[batch] Return how much the encoder reads of each sentence: its nodes, or its pieces."""
-        return lengths_in_nodes(sentences)
 
     @abstractmethod
     def probe(self) -> list[str]:

@@ -19,18 +19,19 @@ class Graph:
     """A graph that runs in the calling thread and is opened again in a forked process, where onnxruntime's state does
     not survive."""
 
-    def __init__(self, content: bytes, reload: Callable[[], bytes], name: str) -> None:
-        """`reload` returns the content once more: it is not kept in memory here."""
+    def __init__(self, content: bytes, reload: Callable[[], bytes], name: str, *, keeps_memory: bool = False) -> None:
+        """`reload` returns the content once more: it is not kept in memory here. For `keeps_memory` see open_graph."""
         self._reload = reload
         self._name = name
-        self._session = open_graph(content, name)
+        self._keeps_memory = keeps_memory
+        self._session = open_graph(content, name, keeps_memory)
         self._process = os.getpid()
 
     @property
     def session(self) -> Any:
         """The onnxruntime session of this process."""
         if self._process != os.getpid():
-            self._session = open_graph(self._reload(), self._name)
+            self._session = open_graph(self._reload(), self._name, self._keeps_memory)
             self._process = os.getpid()
         return self._session
 
@@ -48,12 +49,15 @@ class Graph:
             raise LongarcError(f"{self._name}: the graph does not work: {error}") from None
 
 
-def open_graph(content: bytes, name: str) -> Any:
-    """Return an onnxruntime session for a graph; `name` is the model's name in errors."""
+def open_graph(content: bytes, name: str, keeps_memory: bool = False) -> Any:
+    """Return an onnxruntime session for a graph; `name` is the model's name in errors.
+
+    keeps_memory: keep what the largest batch needed. A graph with large intermediate values would otherwise spend half
+    of its time in getting memory from the system; others are no faster.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # the parser runs one batch per core instead
-    # Onnxruntime's memory arena keeps what the largest batch needed and is no faster than the system's allocator.
-    options.enable_cpu_mem_arena = False
+    options.enable_cpu_mem_arena = keeps_memory
     options.log_severity_level = FATAL_ONLY
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -68,8 +68,7 @@ OPERATORS: dict[tuple[str, str], dict[str, int]] = {
     ("com.microsoft", "DynamicQuantizeLSTM"): LSTM_ATTRIBUTES,
     ("com.microsoft", "FastGelu"): {},
     ("com.microsoft", "Gelu"): {},
-    ("com.microsoft", "MultiHeadAttention"): {"num_heads": INT},
-    ("com.microsoft", "SkipLayerNormalization"): {"epsilon": FLOAT_VALUE},
+    ("com.microsoft", "FusedMatMul"): {"alpha": FLOAT_VALUE, "transB": INT},
 }
 """The attributes of each operator that the exporter and onnxruntime's quantization write."""
 
@@ -212,12 +211,6 @@ class _Checker:
             table = constants[0]
             rows = self._rows.get(inputs[1]) if len(inputs) == 2 else None
             fits = rows is None or (table is not None and table.ndim == 2 and len(table) == rows)
-        elif operator == "MultiHeadAttention":
-            bias = constants[3] if len(constants) == 5 else None
-            fits = bias is not None and bias.ndim == 1 and _divides(3 * attributes["num_heads"], bias.size)
-        elif operator == "SkipLayerNormalization":
-            shapes = {None if value is None else value.shape for value in constants[2:]}
-            fits = len(constants) == 5 and len(shapes) == 1 and len(shapes.pop() or ()) == 1
         elif operator == "Pad":
             fits = len(constants) == 3 and constants[1] is not None and set(constants[1].flat) <= {0, 1}
         elif operator == "Where":
@@ -284,10 +277,6 @@ def _lstm_fits(constants: list[NDArray[Any] | None], attributes: Message, *, is_
     if len(constants) != (12 if is_quantized else 5):
         return False
     return all(_has_shape(constants[index], shape) for index, shape in shapes.items())
-
-
-def _divides(divisor: int, number: int) -> bool:
-    return divisor > 0 and number > 0 and number % divisor == 0
 
 
 def _has_shape(array: NDArray[Any] | None, shape: tuple[int | None, ...]) -> bool:

@@ -21,7 +21,7 @@ from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreTable
 
 GROUP_COST = 15
-"""A batch goes through the network in groups of similar length, since padding costs as much as words. Each group also
+"""A batch goes through the network in groups of similar length if padding costs as much as words. Each group also
 costs as much as this many words. The search handles the whole batch at once."""
 ARCS_AT_ONCE = 128
 """Arcs labelled at once: each needs a vector per relation, and these should stay in the processor's cache."""
@@ -63,7 +63,8 @@ class Session:
         self._outputs += ["no_arc"] if system.has_no_arc else []
 
         def open_one(graph: str) -> Graph:
-            return Graph(model.graphs[graph], lambda: reload().graphs[graph], name)
+            keeps_memory = graph == MAIN and model.description.features.keeps_memory
+            return Graph(model.graphs[graph], lambda: reload().graphs[graph], name, keeps_memory=keeps_memory)
 
         try:
             self._main, self._relations = open_one(MAIN), open_one(RELATIONS)
@@ -82,8 +83,9 @@ class Session:
         searches_totals = self._has_totals and self._description.arc_score == "total"
         with_totals = (totals and self._has_totals) or searches_totals
         lengths = lengths_in_nodes(sentences)
-        groups = groups_of_like_length(self._description.features.sizes(sentences), GROUP_COST)
-        if len(groups) == 1:
+        reads_padding = self._description.features.reads_padding
+        groups = groups_of_like_length(lengths, GROUP_COST) if reads_padding else []
+        if len(groups) <= 1:
             arrays = self._run_group(sentences, with_totals)
         else:
             arrays = self._allocate(len(sentences), int(lengths.max()), with_totals, np.zeros)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # onnxruntime takes long to import
     from longarc.runtime.graph import Graph
 
 Size = Annotated[int, Meta(gt=0, le=1 << 16)]
+NEVER = np.float32(-1e9)
+"""Added to the score of a piece that must not be read."""
 LEAST_POSITIONS = MOST_PIECES + 2
 """A window must have room for one word of many pieces."""
 
@@ -49,6 +51,8 @@ class TransformerFeatures(Featurizer):
     """Splits words into pieces, and long sentences into windows; spells words if the model reads characters too."""
 
     kind = "transformer"
+    reads_padding = False
+    keeps_memory = True
 
     def __init__(self, architecture: Architecture, tokenizer: SubwordTokenizer, spelling: SpelledWords) -> None:
         self.architecture = architecture
@@ -58,18 +62,15 @@ class TransformerFeatures(Featurizer):
 
     def featurise(self, sentences: Forms) -> Arrays:
         """Return `lengths`; the `pieces` of all windows, end to end, with their `positions` [pieces]; a table of the
-        windows, `cells` [windows, P], that says which piece is in each cell, with `piece_counts` [windows], and where
-        each piece is in that table, `places` [pieces]; and the pieces of each node, from `starts` to before `ends`
-        [N, batch]. The root has the first piece of its sentence."""
+        windows, `cells` [windows, heads, P], that says which piece is in each cell (times heads, plus the head), a
+        `mask` [windows, 1, 1, P] that is NEVER where there is none, and where each piece is in that table, `places`
+        [pieces, heads]; and the pieces of each node, from `starts` to before `ends` [N, batch]. The root has the first
+        piece of its sentence."""
         return {**self._split(sentences), **self.spelling.arrays(sentences)}
 
     def graph_inputs(self, graphs: Mapping[str, Graph]) -> Callable[[Forms], Arrays]:
         spelled = self.spelling.graph_inputs(graphs)
         return lambda sentences: {**self._split(sentences), **spelled(sentences)}
-
-    def sizes(self, sentences: Forms) -> NDArray[np.int32]:
-        split = self.tokenizer.split
-        return np.array([2 + sum(len(split(form)) for form in forms) for forms in sentences], dtype=np.int32)
 
     def _split(self, sentences: Forms) -> Arrays:
         split = self.tokenizer.split
@@ -104,7 +105,8 @@ class TransformerFeatures(Featurizer):
         for (a, b), begin in zip(spans.tolist(), row_begins.tolist(), strict=True):
             pieces[begin + 1 : begin + 1 + b - a] = numbers[a:b]
         longest = int(widths.max())
-        in_row = np.arange(longest)
+        in_row, heads = np.arange(longest), self.architecture.heads
+        cells = row_begins[:, None] + np.minimum(in_row, widths[:, None] - 1)
         offset = row_begins + 1 - spans[:, 0]  # of the pieces of a window
         table = np.empty((2, int(lengths.max()), len(sentences)), np.int64)
         table[0] = row_begins[first_window]  # padding reads what the root reads
@@ -117,9 +119,11 @@ class TransformerFeatures(Featurizer):
             "lengths": lengths,
             "pieces": pieces,
             "positions": positions,
-            "cells": row_begins[:, None] + np.minimum(in_row, widths[:, None] - 1),
-            "places": np.repeat(np.arange(len(windows)) * longest, widths) + positions,
-            "piece_counts": widths.astype(np.int32),
+            "cells": cells[:, None] * heads + np.arange(heads)[:, None],
+            "places": np.repeat(np.arange(len(windows)), widths)[:, None] * heads * longest
+            + np.arange(heads) * longest
+            + positions[:, None],
+            "mask": np.where(in_row < widths[:, None], np.float32(0), NEVER)[:, None, None],
             "starts": table[0],
             "ends": table[1],
         }
