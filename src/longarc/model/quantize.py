@@ -27,6 +27,11 @@ def lstms(model: onnx.ModelProto) -> Iterator[tuple[onnx.NodeProto, NDArray[np.f
             yield node, numpy_helper.to_array(tensors[node.input[1]])
 
 
+def has_lstms(graph: bytes) -> bool:
+    """Return whether a graph has LSTMs."""
+    return any(True for _ in lstms(onnx.load_from_string(graph)))
+
+
 def with_lstm_inputs(graph: bytes) -> tuple[bytes, list[str]]:
     """Return the graph with the inputs of its LSTMs, [N, batch, inputs] each, as further outputs, and their names."""
     model = onnx.load_from_string(graph)
@@ -80,8 +85,9 @@ def _low_rank(
     return (u[:, :rank] * half).astype(np.float32), (half[:, None] * (v[:rank] @ inverse_root)).astype(np.float32)
 
 
-def quantize(graph: bytes) -> bytes:
-    """Return the graph with the weights of LSTMs and matrix products in 8 bits."""
+def quantize(graph: bytes, *, scale_per_output: bool = False) -> bytes:
+    """Return the graph with the weights of LSTMs and matrix products in 8 bits, with one scale for each matrix or, if
+    there are no LSTMs, for each of its outputs, which transformers need."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "float.onnx", Path(folder) / "int8.onnx"
         source.write_bytes(graph)
@@ -92,8 +98,12 @@ def quantize(graph: bytes) -> bytes:
                 target,
                 op_types_to_quantize=["LSTM", "MatMul"],
                 weight_type=QuantType.QInt8,
+                per_channel=scale_per_output,
                 extra_options={"DefaultTensorType": TensorProto.FLOAT},
             )
         finally:
             logging.disable(logging.NOTSET)
-        return target.read_bytes()
+        model = onnx.load(target)
+    for tensor in model.graph.initializer:  # as Longarc stores all constants
+        tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor), tensor.name))
+    return bytes(model.SerializeToString())

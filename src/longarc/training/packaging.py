@@ -18,7 +18,7 @@ from longarc import __version__
 from longarc.configuration import Configuration
 from longarc.data.sentence import Sentence
 from longarc.model.encoders import ENCODERS
-from longarc.model.quantize import Moments, quantize, with_lstm_inputs, with_narrow_lstms
+from longarc.model.quantize import Moments, has_lstms, quantize, with_lstm_inputs, with_narrow_lstms
 from longarc.runtime.features import MAIN
 from longarc.runtime.graph import open_graph
 from longarc.runtime.model_file import RELATIONS, ModelFile, write_model_file
@@ -214,7 +214,8 @@ def make_int8(
         graph = with_narrow_lstms(graph, lstm_shares, moments or {})
         card["lstm_inputs"] = list(lstm_shares)
     # The graphs that read characters are small and keep their precision.
-    graphs = {**small.graphs, MAIN: quantize(graph), RELATIONS: quantize(small.graphs[RELATIONS])}
+    main = quantize(graph, scale_per_output=not has_lstms(graph))
+    graphs = {**small.graphs, MAIN: main, RELATIONS: quantize(small.graphs[RELATIONS])}
     small = ModelFile(graphs, small.description, card)
     small.card["bytes"] = small.graph_bytes
     return small
