@@ -5,9 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import time
+import unicodedata
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from longarc.data.subword_tokenizer import MOST_PIECES, SubwordTokenizer, read_definition
 from longarc.errors import LongarcError
@@ -121,8 +125,22 @@ def test_a_definition_that_is_not_as_expected_is_refused(kind: str, path: str, v
         SubwordTokenizer(changed(kind, path, value))
 
 
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("strip_accents", [True, False, None])
+@given(form=st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
+def test_berts_pieces_are_those_of_the_library(lowercase: bool, strip_accents: bool | None, form: str) -> None:
+    data = word_piece()
+    data["normalizer"] |= {"lowercase": lowercase, "strip_accents": strip_accents}
+    # Unassigned characters depend on the version of Unicode.
+    form = "".join(character for character in form if unicodedata.category(character) != "Cn")
+    expected = Tokenizer.from_str(json.dumps({**data, "truncation": None}))
+    found = SubwordTokenizer(read_definition(json.dumps(data)))
+    ids = expected.encode([form], is_pretokenized=True, add_special_tokens=False).ids
+    assert list(found.split(form)) == (ids[:MOST_PIECES] or [found.last])
+
+
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    definition = tokenizer("WordPiece").definition
+    definition = tokenizer("BPE").definition
     monkeypatch.setitem(__import__("sys").modules, "tokenizers", None)
     with pytest.raises(LongarcError, match="needs the package tokenizers") as caught:
         SubwordTokenizer(definition)

@@ -1,17 +1,19 @@
 """The tokenizers of pretrained encoders, which split words into pieces: WordPiece, BPE and Unigram.
 
-They are run by the library `tokenizers`. What is stored and loaded is data that is checked first: the library's
-regular expressions and plug-ins are left out, so that no tokenizer of a model file can take more than linear time.
+All but BERT's are run by the library `tokenizers`. What is stored and loaded is data that is checked first: the
+library's regular expressions and plug-ins are left out, so that no tokenizer of a model file can take more than linear
+time.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from longarc.data.vocabulary import is_list_of_texts
+from longarc.data.word_piece import WordPieces
 from longarc.errors import LongarcError
 
 LONGEST_WORD = 200
@@ -77,7 +79,7 @@ class SubwordTokenizer:
         if len(numbers) != len(self.pieces) or not {definition["first"], definition["last"]} <= numbers.keys():
             raise ValueError("pieces")
         self.first, self.last = numbers[definition["first"]], numbers[definition["last"]]
-        self._tokenizer = _load({**definition, "model": _library_model(definition["model"], numbers)})
+        self._numbers = _splitter(definition, numbers)
         self._cached_split = lru_cache(maxsize=CACHED_WORDS)(self._split)
 
     def __len__(self) -> int:
@@ -88,8 +90,7 @@ class SubwordTokenizer:
         return self._cached_split(form[:LONGEST_WORD])
 
     def _split(self, form: str) -> tuple[int, ...]:
-        encoding = self._tokenizer.encode([form], is_pretokenized=True, add_special_tokens=False)
-        return tuple(encoding.ids[:MOST_PIECES]) or (self.last,)
+        return tuple(self._numbers(form)[:MOST_PIECES]) or (self.last,)
 
     def restricted(self, forms: Iterable[str], limit: int) -> tuple[SubwordTokenizer, list[int]]:
         """Return a tokenizer with at most `limit` pieces if the words do not need more, and their numbers in this one.
@@ -210,6 +211,8 @@ def _check(definition: dict[str, Any]) -> None:
             raise ValueError("unk_id")
     elif not is_list_of_texts(model["vocab"]):
         raise ValueError("vocab")
+    if model["type"] == "WordPiece" and model["unk_token"] not in model["vocab"]:
+        raise ValueError("unk_token")
     if model["type"] == "BPE":
         pieces = set(model["vocab"])
         merges: Any = model["merges"]
@@ -228,6 +231,8 @@ def _check_component(component: Any, key: str, depth: int = 0) -> None:
             raise ValueError(f"{key}: {name}")
     for part in (*component.get("normalizers", []), *component.get("pretokenizers", [])):
         _check_component(part, key, depth + 1)
+    if component["type"] == "BertNormalizer" and component.keys() != {"type", *types}:
+        raise ValueError(key)
     pattern = component.get("pattern", {})
     if pattern.keys() - {"String", "Regex"} or pattern.get("Regex", _SAFE_PATTERNS[0]) not in _SAFE_PATTERNS:
         raise ValueError(f"{key}: pattern")
@@ -235,6 +240,21 @@ def _check_component(component: Any, key: str, depth: int = 0) -> None:
 
 def _pieces(model: dict[str, Any]) -> list[str]:
     return [pair[0] for pair in model["vocab"]] if model["type"] == "Unigram" else model["vocab"]
+
+
+def _splitter(definition: dict[str, Any], numbers: dict[str, int]) -> Callable[[str], list[int]]:
+    """Return the function from a word to the numbers of its pieces."""
+    normalizer, pre_tokenizer, model = (definition[key] or {} for key in ("normalizer", "pre_tokenizer", "model"))
+    kinds = (normalizer.get("type"), pre_tokenizer.get("type"), model["type"])
+    if kinds == ("BertNormalizer", "BertPreTokenizer", "WordPiece"):
+        return WordPieces(normalizer, model, numbers).split
+    tokenizer = _load({**definition, "model": _library_model(model, numbers)})
+
+    def split(form: str) -> list[int]:
+        encoding = tokenizer.encode([form], is_pretokenized=True, add_special_tokens=False)
+        return list(encoding.ids)
+
+    return split
 
 
 def _library_model(model: dict[str, Any], numbers: dict[str, int]) -> dict[str, Any]:
@@ -258,7 +278,7 @@ def _load(definition: dict[str, Any]) -> Any:
         from tokenizers import Tokenizer
     except ImportError:
         raise LongarcError(
-            "a model with a pretrained encoder needs the package tokenizers",
+            "this model's encoder needs the package tokenizers",
             "Install it: pip install 'longarc[transformer]'.",
         ) from None
     known = ("normalizer", "pre_tokenizer", "post_processor", "model")
