@@ -55,7 +55,7 @@ def test_the_table_of_windows_contains_each_piece_once() -> None:
 def test_a_long_sentence_is_read_in_overlapping_windows() -> None:
     rng = np.random.default_rng(3)
     words = ["the", "dogs", "zoo", "house", "abcdef"]
-    forms = [words[index] for index in rng.integers(0, len(words), 100)]
+    forms = [words[index] for index in rng.integers(0, len(words), 60)]
     long, short = features().featurise([["cat"], forms, ["dog"]]), features(1024).featurise([["cat"], forms, ["dog"]])
     assert len(counts(long)) > 3 == len(counts(short))
     assert max(counts(long)) <= 32

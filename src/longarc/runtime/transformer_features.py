@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # onnxruntime takes long to import
 Size = Annotated[int, Meta(gt=0, le=1 << 16)]
 NEVER = np.float32(-1e9)
 """Added to the score of a piece that must not be read."""
+LONGEST_WINDOW = 256
+"""Longer sentences are read in overlapping windows: memory grows with the square of a window's length."""
 LEAST_POSITIONS = MOST_PIECES + 2
 """A window must have room for one word of many pieces."""
 
@@ -36,7 +38,7 @@ class Architecture(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     embedding: Size
     """Width of the vectors of pieces, which are projected to `width` if that differs"""
     positions: Annotated[int, Meta(ge=LEAST_POSITIONS, le=1 << 16)]
-    """Pieces that are read at once; longer sentences are read in overlapping windows"""
+    """Pieces that can be read at once"""
     activation: Literal["gelu", "tanh gelu", "relu"]
     epsilon: Annotated[float, Meta(gt=0, lt=1)]
     """Of layer normalization"""
@@ -44,7 +46,7 @@ class Architecture(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     @property
     def window(self) -> int:
         """Pieces of words that are read at once."""
-        return self.positions - 2
+        return min(self.positions, LONGEST_WINDOW) - 2
 
 
 class TransformerFeatures(Featurizer):
