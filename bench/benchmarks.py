@@ -42,7 +42,7 @@ from contenders import (
 if TYPE_CHECKING:
     from longarc import Sentence
 
-PRESETS = ("base", "paper")
+PRESETS = ("transformer", "base", "paper")
 SPACY_STEPS = 3_000
 UDPIPE_TOKENIZER = "epochs=20"
 UDPIPE_TAGGER = "iterations=5"
@@ -133,6 +133,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("treebank", nargs="?", type=find_treebank, help="folder with train, dev and test files")
     parser.add_argument("--work", type=Path, help="folder for the models, outside the checkout")
     parser.add_argument("--vectors", type=Path, help="word vectors for all parsers, in word2vec text format")
+    parser.add_argument("--encoder", type=Path, help="pretrained encoder for the preset transformer, left out without")
     parser.add_argument("--presets", nargs="+", default=list(PRESETS), help="Longarc presets (default: all)")
     parser.add_argument("--repeat", type=int, default=2, help="copies of the test file in the timed input (default: 2)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each parser, alternating (default: 3)")
@@ -145,6 +146,8 @@ def parse_arguments() -> argparse.Namespace:
         parser.error("expected a treebank and --work, or --report")
     if arguments.work is not None and arguments.work.resolve().is_relative_to(CHECKOUT):
         parser.error(f"--work: {arguments.work} is inside the checkout")
+    if arguments.encoder is None:
+        arguments.presets = [preset for preset in arguments.presets if preset != "transformer"]
     return arguments
 
 
@@ -178,7 +181,10 @@ def train_longarc(folder: Path, preset: str, train: Path, dev: Path, arguments: 
         return
     command = [LONGARC, "train", str(train), "--dev", str(dev), "--preset", preset, "--out", str(folder)]
     command += ["--quantize", "--threads", str(arguments.threads)]
-    command += ["--vectors", str(arguments.vectors)] if arguments.vectors else []
+    if preset == "transformer":
+        command += ["--encoder", str(arguments.encoder)]
+    elif arguments.vectors:
+        command += ["--vectors", str(arguments.vectors)]
     command += ["--resume"] if (folder / "checkpoint.safetensors").exists() else []
     print(shlex.join(command), file=sys.stderr)
     subprocess.run(command, check=True, stdout=sys.stderr)

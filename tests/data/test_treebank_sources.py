@@ -158,6 +158,7 @@ def test_paths_are_relative_to_their_file_or_to_the_data_folder(
 # The real table.
 
 SOURCES = treebank_sources.treebank_sources()
+FILE_KEYS = ("train", "dev", "test", *treebank_sources.PRETRAINED)
 COMMITTED = [*sorted((ROOT / "experiments").glob("*.toml")), *sorted((ROOT / "models").glob("*.toml"))]
 
 
@@ -165,7 +166,7 @@ COMMITTED = [*sorted((ROOT / "experiments").glob("*.toml")), *sorted((ROOT / "mo
 def test_recipes_and_experiments_name_files_with_a_known_source(path: Path) -> None:
     values = read_toml(path)
     entries = values.get("treebank") if isinstance(values.get("treebank"), list) else [values]
-    files = [entry[key] for entry in entries or [] for key in ("train", "dev", "test", "vectors") if key in entry]
+    files = [entry[key] for entry in entries or [] for key in FILE_KEYS if key in entry]
     assert files
     for file in files:
         variable, name, file_name = file.split("/")
