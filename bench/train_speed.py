@@ -93,7 +93,7 @@ def full_step(model: TrainedModel) -> Callable[[Batch], None]:
 
 def bare_blocks_step(model: TrainedModel) -> Callable[[Batch], None]:
     """Return a function that trains the two BiLSTM blocks on input of the same shapes; the loss is a sum."""
-    assert isinstance(model.network.encoder, WordEncoder)
+    assert isinstance(model.network.encoder, WordEncoder) and model.network.parser_lstm is not None
     stacks = (model.network.encoder.lstm, model.network.parser_lstm)
     shapes = [next(stack.layers())[0].input_size for stack in stacks]
     size = model.configuration.lstm_size
