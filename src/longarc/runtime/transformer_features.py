@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -80,54 +81,35 @@ class TransformerFeatures(Featurizer):
         words = [split(form) for forms in sentences for form in forms]
         counts = np.fromiter(map(len, words), np.int64, len(words))
         numbers = np.fromiter(chain.from_iterable(words), np.int64, int(counts.sum()))
-        ends = np.cumsum(counts)
-        windows: list[tuple[int, int]] = []  # the first and last word of each, counted over the batch
-        window_of = np.zeros(len(words), np.int64)
-        first_window = np.zeros(len(sentences), np.int64)
-        start = 0
-        for row, forms in enumerate(sentences):
-            end = start + len(forms)
-            first_window[row] = len(windows)
-            if end == start or ends[end - 1] - ends[start] + counts[start] <= self.architecture.window:
-                window_of[start:end] = len(windows)
-                windows.append((start, end))
-            else:
-                for first, last, own_start, own_end in _windows(counts[start:end], self.architecture.window):
-                    window_of[start + own_start : start + own_end] = len(windows)
-                    windows.append((start + first, start + last))
-            start = end
-        begins = ends - counts
-        spans = np.array([(begins[a], ends[b - 1]) if b > a else (0, 0) for a, b in windows]).reshape(-1, 2)
-        widths = spans[:, 1] - spans[:, 0] + 2
+        windows = _lay_out(lengths - 1, counts, self.architecture.window)
+        widths = windows.ends - windows.begins + 2
         row_ends = np.cumsum(widths)
         row_begins = row_ends - widths
         positions = np.arange(row_ends[-1]) - np.repeat(row_begins, widths)
         pieces = np.empty(len(positions), np.int64)
         pieces[row_begins], pieces[row_ends - 1] = self.tokenizer.first, self.tokenizer.last
-        for (a, b), begin in zip(spans.tolist(), row_begins.tolist(), strict=True):
-            pieces[begin + 1 : begin + 1 + b - a] = numbers[a:b]
-        longest = int(widths.max())
-        in_row, heads = np.arange(longest), self.architecture.heads
-        cells = row_begins[:, None] + np.minimum(in_row, widths[:, None] - 1)
-        offset = row_begins + 1 - spans[:, 0]  # of the pieces of a window
-        table = np.empty((2, int(lengths.max()), len(sentences)), np.int64)
-        table[0] = row_begins[first_window]  # padding reads what the root reads
-        table[1] = table[0] + 1
+        for begin, end, row in zip(windows.begins.tolist(), windows.ends.tolist(), row_begins.tolist(), strict=True):
+            pieces[row + 1 : row + 1 + end - begin] = numbers[begin:end]
+        # Words are found in their own windows; padding is what the root is.
+        starts = np.tile(row_begins[windows.first], (int(lengths.max()), 1))
+        ends = starts + 1
         column = np.repeat(np.arange(len(sentences)), lengths - 1)
-        node = np.arange(len(words)) - np.repeat(np.cumsum(lengths - 1) - (lengths - 1), lengths - 1) + 1
-        table[0, node, column] = offset[window_of] + begins
-        table[1, node, column] = offset[window_of] + ends
+        node = 1 + np.arange(len(words)) - np.repeat(np.cumsum(lengths - 1) - (lengths - 1), lengths - 1)
+        word_ends = np.cumsum(counts) + (row_begins + 1 - windows.begins)[windows.own]
+        starts[node, column], ends[node, column] = word_ends - counts, word_ends
+        longest, heads = int(widths.max()), np.arange(self.architecture.heads)
+        in_row = np.arange(longest)
+        cells = row_begins[:, None] + np.minimum(in_row, widths[:, None] - 1)
+        rows = np.repeat(np.arange(len(widths)), widths)
         return {
             "lengths": lengths,
             "pieces": pieces,
             "positions": positions,
-            "cells": cells[:, None] * heads + np.arange(heads)[:, None],
-            "places": np.repeat(np.arange(len(windows)), widths)[:, None] * heads * longest
-            + np.arange(heads) * longest
-            + positions[:, None],
+            "cells": cells[:, None] * len(heads) + heads[:, None],
+            "places": (rows[:, None] * len(heads) + heads) * longest + positions[:, None],
             "mask": np.where(in_row < widths[:, None], np.float32(0), NEVER)[:, None, None],
-            "starts": table[0],
-            "ends": table[1],
+            "starts": starts,
+            "ends": ends,
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -156,6 +138,46 @@ class TransformerFeatures(Featurizer):
 
     def probe(self) -> list[str]:
         return ["a", self.spelling.probe()]
+
+
+@dataclass(frozen=True)
+class _Windows:
+    """The windows of a batch; words and their pieces are counted over the whole batch."""
+
+    begins: NDArray[np.int64]
+    """[windows] the first piece"""
+    ends: NDArray[np.int64]
+    """[windows] the piece after the last"""
+    first: NDArray[np.int64]
+    """[batch] the first window of each sentence"""
+    own: NDArray[np.int64]
+    """[words] the window in which each word is read"""
+
+
+def _lay_out(lengths: NDArray[np.integer[Any]], counts: NDArray[np.int64], size: int) -> _Windows:
+    """Return windows over sentences of these lengths, in words; counts: the pieces of each word."""
+    ends = np.cumsum(counts)
+    spans: list[tuple[int, int]] = []
+    own = np.zeros(len(counts), np.int64)
+    first = []
+    start = 0
+    for length in lengths.tolist():
+        first.append(len(spans))
+        end = start + length
+        before = int(ends[start - 1]) if start else 0
+        pieces = (int(ends[end - 1]) if end else 0) - before
+        if pieces <= size:
+            own[start:end] = len(spans)
+            spans.append((before, before + pieces))
+        else:
+            for first_word, last_word, own_start, own_end in _windows(counts[start:end], size):
+                own[start + own_start : start + own_end] = len(spans)
+                spans.append(
+                    (int(ends[start + first_word] - counts[start + first_word]), int(ends[start + last_word - 1]))
+                )
+        start = end
+    begins_and_ends = np.array(spans, np.int64).reshape(-1, 2)
+    return _Windows(begins_and_ends[:, 0], begins_and_ends[:, 1], np.array(first), own)
 
 
 def _windows(counts: NDArray[np.int64], size: int) -> list[tuple[int, int, int, int]]:
