@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from longarc.data.characters import CATEGORY_NUMBERS
 from longarc.data.files import open_output
+from longarc.data.language_profile import SIZE, LanguageProfile
 from longarc.errors import LongarcError
 from longarc.runtime.description import Description
 from longarc.runtime.features import MAIN, TableRows
@@ -28,7 +29,7 @@ from longarc.runtime.untrusted_json import check_values, printable, read_object
 
 RELATIONS, TOKENIZER = "relations", "tokenizer"
 """The names of the graphs besides MAIN; an encoder may need others, see Featurizer.graphs."""
-DESCRIPTION, CARD = "model.json", "card.json"
+DESCRIPTION, CARD, PROFILE = "model.json", "card.json", "language.bin"
 DIGESTS = "SHA256SUMS"
 MAX_GRAPH_BYTES = 1 << 30
 MAX_JSON = {DESCRIPTION: (32 << 20, 2_500_000), CARD: (1 << 20, 10_000)}
@@ -49,6 +50,8 @@ class ModelFile:
     """ONNX graphs by name: `model` scores transitions, `relations` labels chosen arcs, `tokenizer` splits text"""
     description: Description
     card: dict[str, Any]
+    profile: LanguageProfile | None = None
+    """By which `--lang auto` recognizes the language; models of earlier versions have none"""
 
     @property
     def graph_bytes(self) -> int:
@@ -73,6 +76,7 @@ def model_file_bytes(model: ModelFile) -> bytes:
         **{f"{name}.onnx": model.graphs[name] for name in graph_names(model.description)},
         DESCRIPTION: json.dumps(model.description.as_json(), ensure_ascii=False).encode(),
         CARD: json.dumps(printable(model.card), ensure_ascii=False, indent=1).encode(),
+        **({} if model.profile is None else {PROFILE: model.profile.to_bytes()}),
     }
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -90,6 +94,12 @@ def read_card(source: str | Path) -> dict[str, Any]:
         return _card(archive, str(source))
 
 
+def read_profile(source: str | Path) -> LanguageProfile | None:
+    """Read only the language profile of a model file; return None if it has none."""
+    with _archive(source, str(source)) as archive:
+        return _profile(archive, str(source))
+
+
 def read_model_file(source: str | Path | BinaryIO) -> ModelFile:
     """Read a model file; raise LongarcError for anything else."""
     name = str(source) if isinstance(source, (str, Path)) else str(getattr(source, "name", "<stream>"))
@@ -105,7 +115,7 @@ def read_model_file(source: str | Path | BinaryIO) -> ModelFile:
         if different := present ^ names.keys():
             raise LongarcError(f"{name}: {min(different)!a} does not fit the model's description", DAMAGED)
         graphs = {graph: _graph_entry(archive, graph, description, name) for graph in names.values()}
-        return ModelFile(graphs, description, _card(archive, name))
+        return ModelFile(graphs, description, _card(archive, name), _profile(archive, name))
 
 
 def _check_digest(path: Path) -> None:
@@ -204,6 +214,15 @@ def _card(archive: zipfile.ZipFile, name: str) -> dict[str, Any]:
     except ValueError as error:
         raise LongarcError(f"{name}: {CARD}: {error}", DAMAGED) from None
     return card
+
+
+def _profile(archive: zipfile.ZipFile, name: str) -> LanguageProfile | None:
+    if PROFILE not in archive.namelist():
+        return None
+    try:
+        return LanguageProfile.from_bytes(_entry(archive, PROFILE, SIZE, name))
+    except ValueError as error:
+        raise LongarcError(f"{name}: {PROFILE}: {error}", DAMAGED) from None
 
 
 def _check_card_value(key: str, value: Any) -> None:

@@ -216,6 +216,6 @@ def make_int8(
     # The graphs that read characters are small and keep their precision.
     main = quantize(graph, scale_per_output=not has_lstms(graph))
     graphs = {**small.graphs, MAIN: main, RELATIONS: quantize(small.graphs[RELATIONS])}
-    small = ModelFile(graphs, small.description, card)
+    small = replace(small, graphs=graphs, card=card)
     small.card["bytes"] = small.graph_bytes
     return small

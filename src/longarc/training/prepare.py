@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from longarc.configuration import Configuration
+from longarc.data.language_profile import LanguageProfile
 from longarc.data.sentence import Sentence
 from longarc.errors import LongarcError
 from longarc.model.encoder import Pretrained
@@ -76,7 +77,9 @@ def prepare(
         _count_epochs(configuration, train),
         _fingerprint(configuration, train, dev, pretrained),
     )
-    return TrainedModel(configuration, description, relation_mask(trees, description.relations), network), data
+    profile = LanguageProfile.learn(sentence.text for sentence in train)
+    mask = relation_mask(trees, description.relations)
+    return TrainedModel(configuration, description, mask, network, profile), data
 
 
 def _count_epochs(configuration: Configuration, train: Sequence[Sentence]) -> int:

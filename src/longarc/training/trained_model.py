@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from longarc.configuration import Configuration
 from longarc.data.files import open_output
+from longarc.data.language_profile import LanguageProfile
 from longarc.errors import LongarcError
 from longarc.model.network import Network
 from longarc.model.tokenizer_network import TokenizerNetwork
@@ -40,6 +42,8 @@ class TrainedModel:
     relation_mask: NDArray[np.float32]
     """[2, relations] added to the scores of relations; see training_data.relation_mask"""
     network: Network
+    profile: LanguageProfile | None = None
+    """Of the training data; folders of earlier versions have none"""
     tokenizer: TrainedTokenizer | None = None
 
     def to_model_file(self, card: dict[str, Any]) -> ModelFile:
@@ -49,13 +53,16 @@ class TrainedModel:
         if self.tokenizer is not None:
             graphs[TOKENIZER] = self.tokenizer.network.export()
             description = replace(description, tokenizer=self.tokenizer.description)
-        model = ModelFile(graphs, description, dict(card))
+        model = ModelFile(graphs, description, dict(card), self.profile)
         model.card["bytes"] = model.graph_bytes
         return model
 
     def save_description(self, folder: Path) -> None:
         """Write everything except weights to a training folder."""
-        extra = {"configuration": self.configuration.as_dict(), "relation_mask": self.relation_mask.tolist()}
+        extra: dict[str, Any] = {"configuration": self.configuration.as_dict()}
+        extra["relation_mask"] = self.relation_mask.tolist()
+        if self.profile is not None:
+            extra["language_profile"] = base64.b64encode(self.profile.to_bytes()).decode()
         with open_output(folder / DESCRIPTION) as stream:
             stream.write(json.dumps({**self.description.as_json(), **extra}, ensure_ascii=False, indent=1).encode())
 
@@ -73,7 +80,9 @@ class TrainedModel:
         tensors, _ = load_tensors(folder / WEIGHTS)
         network.load_state_dict(tensors)
         mask = np.array(data["relation_mask"], dtype=np.float32)
-        return cls(configuration, description, mask, network, load_tokenizer(folder))
+        encoded = data.get("language_profile")
+        profile = None if encoded is None else LanguageProfile.from_bytes(base64.b64decode(encoded))
+        return cls(configuration, description, mask, network, profile, load_tokenizer(folder))
 
 
 def save_tokenizer(folder: Path, tokenizer: TrainedTokenizer, fingerprint: str) -> None:
