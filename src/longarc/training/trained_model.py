@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from longarc.errors import LongarcError
 from longarc.model.network import Network
 from longarc.model.tokenizer_network import TokenizerNetwork
 from longarc.runtime.description import Description, TokenizerDescription
-from longarc.runtime.model_file import DESCRIPTION, TOKENIZER, ModelFile
+from longarc.runtime.model_file import DESCRIPTION, PROFILE, TOKENIZER, ModelFile
 from longarc.training.checkpoint import load_tensors, require_fingerprint, save_tensors
 
 WEIGHTS, TOKENIZER_WEIGHTS = "weights.safetensors", "tokenizer.safetensors"
@@ -59,12 +58,12 @@ class TrainedModel:
 
     def save_description(self, folder: Path) -> None:
         """Write everything except weights to a training folder."""
-        extra: dict[str, Any] = {"configuration": self.configuration.as_dict()}
-        extra["relation_mask"] = self.relation_mask.tolist()
-        if self.profile is not None:
-            extra["language_profile"] = base64.b64encode(self.profile.to_bytes()).decode()
+        extra = {"configuration": self.configuration.as_dict(), "relation_mask": self.relation_mask.tolist()}
         with open_output(folder / DESCRIPTION) as stream:
             stream.write(json.dumps({**self.description.as_json(), **extra}, ensure_ascii=False, indent=1).encode())
+        if self.profile is not None:
+            with open_output(folder / PROFILE) as stream:
+                stream.write(self.profile.to_bytes())
 
     @classmethod
     def load(cls, folder: Path) -> TrainedModel:
@@ -80,8 +79,8 @@ class TrainedModel:
         tensors, _ = load_tensors(folder / WEIGHTS)
         network.load_state_dict(tensors)
         mask = np.array(data["relation_mask"], dtype=np.float32)
-        encoded = data.get("language_profile")
-        profile = None if encoded is None else LanguageProfile.from_bytes(base64.b64decode(encoded))
+        path = folder / PROFILE
+        profile = LanguageProfile.from_bytes(path.read_bytes()) if path.exists() else None
         return cls(configuration, description, mask, network, profile, load_tokenizer(folder))
 
 
