@@ -121,7 +121,7 @@ def load_longarc(model: str, task: Task, processes: int) -> Job:
     from longarc.runtime import parser
 
     loaded = parser.load(model, threads=task.threads)
-    parser.load = lambda *_, **__: loaded
+    setattr(parser, "load", lambda *_, **__: loaded)  # noqa: B010 (it is overloaded)
     options = ["--output", str(task.output), "--model", model, "--threads", str(task.threads)]
     return lambda: make_app(["parse"])(["parse", str(task.source), *options], standalone_mode=False)
 

@@ -11,10 +11,12 @@ import typer
 
 from longarc.cli.completion import complete_model
 from longarc.data.formats import format_of_path
+from longarc.data.languages import LANGUAGES
 from longarc.errors import InputError, LongarcError
 
 if TYPE_CHECKING:
     from longarc.data.sentence import Sentence
+    from longarc.runtime.auto_parser import Language
 
 
 def _check_encoding(name: str | None) -> str | None:
@@ -103,6 +105,11 @@ def check_tree_and_memory(megabytes: int, bytes_per_pair: int) -> Callable[[Sent
 def report_skipped(error: InputError) -> None:
     """Report an invalid sentence that is skipped."""
     typer.echo(f"longarc: skipped: {error.message}", err=True)
+
+
+def report_language(name: str, language: Language) -> None:
+    """Report the language that was recognized in an input."""
+    typer.echo(f"longarc: {name}: {LANGUAGES[language.code]} ({language.probability:.0%})", err=True)
 
 
 def report_losses(lost: Counter[str]) -> None:

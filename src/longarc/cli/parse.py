@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from longarc.cli.options import Encoding, Model, OutputEncoding, SkipInvalid, Threads, report_losses, report_skipped
+from longarc.cli.options import (
+    Encoding,
+    Model,
+    OutputEncoding,
+    SkipInvalid,
+    Threads,
+    report_language,
+    report_losses,
+    report_skipped,
+)
 from longarc.cli.progress import show_parsing
 from longarc.data.formats import FORMATS, InputFormat, format_suffix
 from longarc.errors import LongarcError
@@ -25,6 +34,15 @@ def parse(
         str | None, typer.Option("--text", help="Parse this text and draw its trees, unless --to or -o is given.")
     ] = None,
     model: Model = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--lang",
+            metavar="LANGUAGE",
+            help="Language of the input, instead of a model; auto: recognize that of each file, among those of the "
+            "installed models.",
+        ),
+    ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Output file; its suffix selects the format.")
     ] = "-",
@@ -82,6 +100,8 @@ def parse(
     from longarc.runtime.parser import load
     from longarc.runtime.pipeline import OUTPUT_FORMATS, InputOptions, ParseOptions, conll_encoding, parse_files
 
+    if model is not None and language is not None:
+        raise LongarcError("--model and --lang exclude each other", "Use one of them.")
     if text is not None and files:
         raise LongarcError("--text and files exclude each other", "Use one of them.")
     if lines and wrapped:
@@ -116,9 +136,11 @@ def parse(
         output_encoding=output_encoding,
     )
     on_invalid = report_skipped if skip_invalid else None
-    parser = load(model, threads=threads, memory=memory, beam=beam)
+    parser = load(model or language, threads=threads, memory=memory, beam=beam)
     with show_parsing([] if text is not None else files or ["-"]) as progress:
-        report = parse_files(parser, sources, output, options, on_invalid=on_invalid, progress=progress)
+        report = parse_files(
+            parser, sources, output, options, on_invalid=on_invalid, on_language=report_language, progress=progress
+        )
     report_losses(report.lost)
 
 

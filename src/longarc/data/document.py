@@ -36,6 +36,10 @@ class Document(Sequence[Sentence]):
         self.tail = tail
         """The text after the last sentence of a file: blank lines and comments"""
         self.format: Format = format
+        self.language = ""
+        """The code of the language that was recognized, with `longarc.load("auto")`"""
+        self.language_probability: float | None = None
+        """How certain that is"""
 
     def __len__(self) -> int:
         """Return the number of sentences."""

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from longarc.runtime.session import BatchScores, Session
 from longarc.runtime.tokenizer import make_tokenizer
 from longarc.transitions import get_system
 from longarc.trees.pseudo_projective import deprojectivize
+
+if TYPE_CHECKING:
+    from longarc.runtime.auto_parser import AutoParser
 
 Context = TypeVar("Context")
 
@@ -74,6 +77,7 @@ class Parser:
         model = self.model_file()
         self.card = model.card
         self.description = model.description
+        self.profile = model.profile
         self.threads = threads or available_cores()
         self.memory = memory
         self.beam = beam
@@ -406,13 +410,28 @@ def _restore(source: str | Path | ModelFile, threads: int, memory: int, beam: in
     return Parser(source, threads=threads, memory=memory, beam=beam)
 
 
-def load(model: str | Path | None = None, *, threads: int | None = None, memory: int = 256, beam: int = 1) -> Parser:
+@overload
+def load(  # type: ignore[overload-overlap]  # `auto` is no model's name
+    model: Literal["auto"], *, threads: int | None = None, memory: int = 256, beam: int = 1
+) -> AutoParser: ...
+@overload
+def load(
+    model: str | Path | None = None, *, threads: int | None = None, memory: int = 256, beam: int = 1
+) -> Parser: ...
+def load(
+    model: str | Path | None = None, *, threads: int | None = None, memory: int = 256, beam: int = 1
+) -> Parser | AutoParser:
     """Load a model by file, by name or by language (`longarc models` lists them), by default the English model.
 
-    See Parser for the options.
+    `auto` recognizes the language of each text and uses the installed model of that language. See Parser for the other
+    options.
 
     >>> nlp = longarc.load("en_ewt", threads=2)
     >>> nlp("She left.")[0].root.text
     'left'
     """
+    if model == "auto":
+        from longarc.runtime.auto_parser import AutoParser  # which imports this module
+
+        return AutoParser(threads=threads, memory=memory, beam=beam)
     return Parser(find_model(model), threads=threads, memory=memory, beam=beam)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -32,12 +32,15 @@ from longarc.errors import InputError, LongarcError
 from longarc.runtime.parse_progress import ParseProgress
 
 if TYPE_CHECKING:  # onnxruntime takes long to import
+    from longarc.runtime.auto_parser import AutoParser, Language
     from longarc.runtime.parser import Parser
     from longarc.runtime.tokenizer import Tokenizer
 
 BYTES_PER_PAIR, SENTENCE_SHARE = 8, 2
 """Approximate memory of a sentence per pair of words; a sentence alone may need this many times the parser's memory."""
 
+OnLanguage = Callable[[str, "Language"], None]
+"""Receives the name of an input and its language."""
 OnInvalid = Callable[[InputError], None]
 """Receives the error of each invalid sentence, which is then skipped. Without it, the error is raised."""
 
@@ -80,22 +83,26 @@ class ParseReport:
 
 
 def parse_files(
-    parser: Parser,
+    parser: Parser | AutoParser,
     sources: Sequence[Source],
     target: str | Path,
     options: ParseOptions = ParseOptions(),
     *,
     on_invalid: OnInvalid | None = None,
+    on_language: OnLanguage | None = None,
     progress: ParseProgress | None = None,
 ) -> ParseReport:
     """Parse `sources` one after the other and write them to `target`, where `-` is standard output.
 
-    With several sources, each raw text starts with `# newdoc`. `progress` counts what is read and parsed.
+    With several sources, each raw text starts with `# newdoc`. `progress` counts what is read and parsed. With
+    `longarc.load("auto")` as parser, each source is parsed with the model of its language; `on_language` receives that.
 
     >>> report = longarc.parse_files(longarc.load(), ["examples/nonprojective.conllu"], "parsed.conllu")
     >>> report.sentences
     2
     """
+    from longarc.runtime.auto_parser import AutoParser  # onnxruntime takes long to import
+
     progress = progress or ParseProgress()
     encoding = options.output_encoding or conll_encoding(options.input.encoding)
     check = require_memory(SENTENCE_SHARE * parser.memory, BYTES_PER_PAIR)
@@ -103,26 +110,34 @@ def parse_files(
         writer = SentenceWriter(stream, options.output_format, encoding)
         for source in sources:
             name = str(source) if isinstance(source, (str, Path)) else source_name(source)
-            reader = InputReader(
-                source,
-                parser.tokenizer,
-                options.input,
-                first_number=writer.sentences + 1,
-                document=name if len(sources) > 1 else "",
-                check=check,
-                on_invalid=on_invalid,
-                counter=progress.bytes_read,
-            )
-            parsing = parser.stream(
-                progress.count_read(reader),
-                keep_tags=options.keep_tags,
-                probabilities=options.probabilities,
-                on_parsed=progress.add_parsed,
-            )
-            with closing(parsing) as sentences:
-                for sentence in sentences:
-                    writer.write(sentence)
-            writer.end_file(reader.tail)
+            with ExitStack() as opened:
+                own, counter = parser, progress.bytes_read
+                if isinstance(own, AutoParser):
+                    start, source = opened.enter_context(open_and_peek(source, counter))
+                    own, language = own.parser_for_file(start, options.input.encoding)
+                    counter = ByteCounter()  # the bytes are counted already
+                    if on_language is not None:
+                        on_language(name, language)
+                reader = InputReader(
+                    source,
+                    own.tokenizer,
+                    options.input,
+                    first_number=writer.sentences + 1,
+                    document=name if len(sources) > 1 else "",
+                    check=check,
+                    on_invalid=on_invalid,
+                    counter=counter,
+                )
+                parsing = own.stream(
+                    progress.count_read(reader),
+                    keep_tags=options.keep_tags,
+                    probabilities=options.probabilities,
+                    on_parsed=progress.add_parsed,
+                )
+                with closing(parsing) as sentences:
+                    for sentence in sentences:
+                        writer.write(sentence)
+                writer.end_file(reader.tail)
     return ParseReport(writer.sentences, writer.lost)
 
 

@@ -19,6 +19,7 @@ from longarc.data.word import Word
 from longarc.drawing.svg import Theme, svg_tree
 from longarc.drawing.text import text_tree
 from longarc.drawing.tikz import tikz_tree
+from longarc.runtime.auto_parser import words_in
 from longarc.runtime.parser import Parser
 from longarc.runtime.steps import NodeArc, Step, model_steps, oracle_steps
 from longarc.server.limits import Limits
@@ -66,8 +67,16 @@ class InputRequest(RequestModel):
         "paragraph (paragraphs), or white space (spaces).",
     )
     model: str | None = Field(
-        None, description="One of `/api/models`, or its language; the default if missing.", examples=["en_ewt"]
+        None,
+        description="One of `/api/models`, or its language; `auto` recognizes the language; the default if missing.",
+        examples=["en_ewt"],
     )
+
+    @property
+    def words(self) -> str:
+        """The words of the input, by which its language is recognized."""
+        forms = " ".join(form for sentence in (self.tokens or [])[:MAX_KEYS] for form in sentence)
+        return self.text or forms or words_in(self.conllu or "")
 
 
 class ParseRequest(InputRequest):
@@ -215,7 +224,7 @@ def make_router(service: Service) -> APIRouter:
 
     @router.post("/parse", summary="Parse text, CoNLL-U or words", response_model=ParseResponse)
     async def parse(request: ParseRequest) -> Response:
-        name, parser = service.models.find(request.model)
+        name, parser = service.models.find(request.model, request.words)
         sentences = await service.run_in_thread(partial(read_sentences, request, parser))
         parsed = await service.parse(
             name, parser, sentences, keep_tags=request.keep_tags, probabilities=request.probabilities
@@ -251,7 +260,7 @@ def make_router(service: Service) -> APIRouter:
 
     @router.post("/steps", summary="Step through the transitions that parse a sentence")
     async def steps(request: StepsRequest) -> StepsResponse:
-        name, parser = service.models.find(request.model)
+        name, parser = service.models.find(request.model, request.words)
 
         def work(cancellation: Cancellation) -> StepsResponse:
             sentences = read_sentences(request, parser, cancellation)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from longarc.data.language_profile import identify_language
 from longarc.errors import LongarcError
+from longarc.runtime.auto_parser import AUTO
 from longarc.runtime.installed_models import find_model, language_of_model, list_names, match_names
 from longarc.runtime.parser import Parser, load
 from longarc.server.problem import Problem
@@ -22,9 +24,16 @@ class ServedModels:
         """The language code of each model by name"""
         self.threads = max(parser.threads for parser in self.parsers.values())
 
-    def find(self, requested: str | None) -> tuple[str, Parser]:
-        """Return a model by name, by the start of its name up to a hyphen as UDPipe does, or by its language."""
+    def find(self, requested: str | None, text: str = "") -> tuple[str, Parser]:
+        """Return a model by name, by the start of its name up to a hyphen as UDPipe does, or by its language.
+
+        `auto` is the model of the language of `text`.
+        """
         requested = requested or self.default
+        if requested == AUTO:
+            profiles = {name: parser.profile for name, parser in self.parsers.items() if parser.profile is not None}
+            name = next(iter(identify_language(text, profiles)), self.default)
+            return name, self.parsers[name]
         prefixed = [name for name in self.parsers if name.startswith(f"{requested}-")]
         exact = [requested] if requested in self.parsers else []
         matches = exact or prefixed or match_names(requested, self.languages)

@@ -20,6 +20,7 @@ from starlette.routing import Route
 from longarc import __version__
 from longarc.data.conllx import to_conllu
 from longarc.data.sentence import DEPREL, FORM, HEAD, Sentence
+from longarc.runtime.auto_parser import words_in
 from longarc.runtime.parser import Parser
 from longarc.server.problem import DESCRIPTIONS, Problem
 from longarc.server.read_input import (
@@ -38,7 +39,7 @@ PATHS = frozenset(["/models", "/process"])
 PARAMETERS = {
     "data": "The input; required.",
     "model": "A model that `/models` lists, the start of its name up to a hyphen, or its language (`en`, `english`); "
-    "the default model if missing.",
+    "`auto` recognizes the language; the default model if missing.",
     "input": "conllu (default), horizontal (a sentence per line), vertical (a word per line), generic_tokenizer.",
     "tokenizer": "If present, even if empty, `data` is raw text. `presegmented`: a sentence per line.",
     "tagger": "If present, even if empty, predict tags; otherwise keep those of the input.",
@@ -227,7 +228,7 @@ async def process(service: Service, parameters: dict[str, str]) -> ProcessRespon
     """Process a request with these parameters."""
     if "data" not in parameters:
         raise Problem(422, "the parameter 'data' is required")
-    name, parser = service.models.find(parameters.get("model"))
+    name, parser = service.models.find(parameters.get("model"), words_in(parameters["data"]))
     output = _check_format(parameters.get("output"), OUTPUTS, "output")
     source = "tokenizer" if "tokenizer" in parameters else _check_format(parameters.get("input"), INPUTS, "input")
     options = parameters.get("tokenizer", "").split(";")
