@@ -285,3 +285,7 @@ def test_apply_says_which_arcs_it_added() -> None:
                     after = copy.deepcopy(state)
                     SYSTEMS[name].apply(after, choice)
                     assert removed == set(zip(*np.nonzero((state.heads >= 0) & (after.heads < 0)), strict=True))
+
+
+def test_every_system_names_those_who_described_it() -> None:
+    assert all(re.search(r"\(\d{4}(, \d{4})?\)", system.reference) for system in SYSTEMS.values())

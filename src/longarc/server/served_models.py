@@ -60,7 +60,7 @@ def load_models(names: Sequence[str], *, threads: int | None = None) -> ServedMo
 
 def get_acknowledgements(parser: Parser) -> list[str]:
     """Return what users of the model's output should cite: the method, the treebank, its licence and authors."""
-    lines = ["Longarc: NL-Covington (Fernández-González & Gómez-Rodríguez, NAACL 2018)"]
+    lines = [f"Longarc with the transition system {parser.system.name}: {parser.system.reference}"]
     for key, label in (("treebank", "Trained on: "), ("licence", "Licence: "), ("attribution", "")):
         if text := card_text(parser, key):
             lines.append(f"{label}{text}")

@@ -20,6 +20,7 @@ class ArcEager(StackSystem):
     """Choices: Shift, Reduce, Left-Arc, Right-Arc, in this order."""
 
     name = "arc-eager"
+    reference = "Nivre (2003)"
     transition_names = ("Shift", "Reduce", "Left-Arc", "Right-Arc")
     has_reduce = True
 

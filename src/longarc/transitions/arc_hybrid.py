@@ -19,6 +19,7 @@ class ArcHybrid(StackSystem):
     """Choices: Shift; Left-Arc (front of the buffer → top); Right-Arc (word below the top → top)."""
 
     name = "arc-hybrid"
+    reference = "Kuhlmann, Gómez-Rodríguez & Satta (2011)"
     transition_names = ("Shift", "Left-Arc", "Right-Arc")
 
     def legal(self, state: StackState) -> Mask:

@@ -17,6 +17,7 @@ class ArcStandard(StackSystem):
     """Choices: Shift; Left-Arc (top → word below it); Right-Arc (word below the top → top)."""
 
     name = "arc-standard"
+    reference = "Nivre (2004)"
     transition_names = ("Shift", "Left-Arc", "Right-Arc")
 
     def legal(self, state: StackState) -> Mask:

@@ -22,6 +22,7 @@ class ArcSwift(StackSystem):
     """Choices: 0 is Shift, 1 Left-Arc, 2 + p the Right-Arc from position p of the stack, 0 being the bottom."""
 
     name = "arc-swift"
+    reference = "Qi & Manning (2017)"
 
     def legal(self, state: StackState) -> Mask:
         going = state.buffer_left

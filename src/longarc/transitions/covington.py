@@ -23,6 +23,7 @@ class Covington(CovingtonFamily):
     """Choices: Shift, No-Arc, Left-Arc, Right-Arc, in this order."""
 
     name = "covington"
+    reference = "Covington (2001), Nivre (2008)"
     transition_names = ("Shift", "No-Arc", "Left-Arc", "Right-Arc")
     has_no_arc = True
 

@@ -18,6 +18,7 @@ class Mst(Pointer):
     """Choices: x attaches the first word of the buffer to node x, even if that closes a cycle."""
 
     name = "mst"
+    reference = "McDonald et al. (2005)"
     has_crossing_cost = False
 
     def legal(self, state: PointerState) -> Mask:

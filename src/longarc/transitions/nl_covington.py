@@ -25,6 +25,7 @@ class NLCovington(CovingtonFamily):
     """Choices: 0 is Shift, 1 + x is the Left-Arc with word x of λ1, 1 + N + x the Right-Arc with it."""
 
     name = "nl-covington"
+    reference = "Fernández-González & Gómez-Rodríguez (2018)"
 
     def legal(self, state: CovingtonState) -> Mask:
         left, right = state.legal_arcs(state.nodes, state.headless, state.tree)

@@ -12,3 +12,4 @@ class NonMonotonicCovington(NonMonotonic, Covington):
     """Choices as in Covington."""
 
     name = "non-monotonic-covington"
+    reference = "Fernández-González & Gómez-Rodríguez (2017)"

@@ -12,3 +12,4 @@ class NonMonotonicNLCovington(NonMonotonic, NLCovington):
     """Choices as in NLCovington."""
 
     name = "non-monotonic-nl-covington"
+    reference = "Fernández-González & Gómez-Rodríguez (2017, 2018)"

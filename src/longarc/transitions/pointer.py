@@ -28,6 +28,7 @@ class Pointer(TransitionSystem[PointerState]):
     """Choices: x attaches the first word of the buffer to node x."""
 
     name = "pointer"
+    reference = "Fernández-González & Gómez-Rodríguez (2019)"
     projective = False
     has_crossing_cost = True
 

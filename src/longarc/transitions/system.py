@@ -130,6 +130,8 @@ class TransitionSystem(ABC, Generic[S]):
     """
 
     name: str
+    reference: str = ""
+    """Who described the system"""
     projective: bool
     """True if the system builds projective trees only."""
     has_reduce: bool = False
