@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import torch
 
 from longarc import Sentence
+from longarc.data.columns import COLUMNS
 from longarc.decoding.greedy import parse_greedily
 from longarc.model.scorers import FactoredScorer
 from longarc.runtime.features import lengths_in_nodes
+from longarc.runtime.parser import Parser
 from longarc.training.trained_model import TrainedModel
 from longarc.transitions import get_system
 from longarc.trees.pseudo_projective import deprojectivize
@@ -50,3 +53,13 @@ def parse_with_torch(model: TrainedModel, sentence: Sentence) -> tuple[list[int]
         labels = output.columns[name][0, 1:].argmax(dim=-1).numpy()
         columns[name] = column.decode(sentence.forms, labels, columns)
     return heads.tolist(), relations, columns
+
+
+def assert_parses_as_with_torch(model: TrainedModel, parser: Parser, sentences: Sequence[Sentence]) -> None:
+    """The parser of a packaged model predicts what the network predicts."""
+    for sentence, parsed in zip(sentences, parser.stream([s.copy() for s in sentences]), strict=True):
+        heads, relations, columns = parse_with_torch(model, sentence)
+        assert parsed.node_heads.tolist() == heads
+        assert parsed.node_relations == relations
+        for name, cells in columns.items():
+            assert parsed.node_column(COLUMNS[name].index)[1:] == cells

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from longarc import read_all
-from longarc.data.columns import COLUMNS
 from longarc.errors import LongarcError
 from longarc.model.pretrained_encoder import read_pretrained_encoder
 from longarc.model.transformer import Transformer
@@ -23,7 +22,7 @@ from longarc.training.packaging import make_int8
 from tests.helpers.command import longarc
 from tests.helpers.small_models import packaged
 from tests.helpers.tiny_encoders import FAMILIES, SMALL, untrained_on_an_encoder, write_encoder
-from tests.helpers.torch_parser import parse_with_torch
+from tests.helpers.torch_parser import assert_parses_as_with_torch
 from tests.helpers.toy_treebank import write_toy_treebank
 
 VECTORS = {
@@ -61,12 +60,7 @@ def test_the_packaged_model_parses_as_the_network_does(tmp_path: Path, family: s
     write_model_file(path, packaged(model))
     parser = Parser(path, threads=1)
     sentences = read_all(tmp_path / "toy.conllu")
-    for sentence, parsed in zip(sentences, parser.stream([s.copy() for s in sentences]), strict=True):
-        heads, relations, columns = parse_with_torch(model, sentence)
-        assert parsed.node_heads.tolist() == heads
-        assert parsed.node_relations == relations
-        for name, cells in columns.items():
-            assert parsed.node_column(COLUMNS[name].index)[1:] == cells
+    assert_parses_as_with_torch(model, parser, sentences)
 
 
 @pytest.mark.parametrize("pooling", ["first", "mean"])

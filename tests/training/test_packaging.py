@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from longarc import read_all
-from longarc.data.columns import COLUMNS
 from longarc.evaluation.breakdown import Row
 from longarc.runtime.features import MAIN
 from longarc.runtime.model_file import read_model_file, write_model_file
@@ -27,7 +26,7 @@ from tests.data.test_pieces import write_table
 from tests.helpers.command import invoke
 from tests.helpers.prepared_training import SMALL
 from tests.helpers.small_models import FACTORED, SPELLED, packaged, small, small_with_data
-from tests.helpers.torch_parser import parse_with_torch
+from tests.helpers.torch_parser import assert_parses_as_with_torch, parse_with_torch
 from tests.helpers.toy_treebank import write_toy_treebank
 
 
@@ -48,12 +47,7 @@ def test_the_packaged_model_scores_and_parses_as_the_network_does(
     sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 25))
     model, data = small_with_data(system, sentences, **changes)
     parser = Parser(packaged(model), threads=1)
-    for sentence, parsed in zip(sentences, parser.stream([s.copy() for s in sentences]), strict=True):
-        heads, relations, columns = parse_with_torch(model, sentence)
-        assert parsed.node_heads.tolist() == heads
-        assert parsed.node_relations == relations
-        for name, cells in columns.items():
-            assert parsed.node_column(COLUMNS[name].index)[1:] == cells
+    assert_parses_as_with_torch(model, parser, sentences)
     result = parser.session.run([sentence.forms for sentence in sentences[:6]], totals=True)
     assert result.totals is not None
     with torch.no_grad():
