@@ -105,6 +105,7 @@ def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_model(tmp_path: P
     assert [entry["loss"] for entry in logs[0]] == [entry["loss"] for entry in logs[1]]
     assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [
         "curve.svg",
+        "language.bin",
         "log.jsonl",
         "model.json",
         "parts.longarc",

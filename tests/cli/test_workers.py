@@ -69,6 +69,7 @@ def test_a_training_that_was_stopped_and_killed_and_resumed_equals_one_of_torchr
     assert all(torch.equal(whole[name], parts[name]) for name in whole)
     assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [
         "curve.svg",
+        "language.bin",
         "log.jsonl",
         "model.json",
         "parts.longarc",
