@@ -12,6 +12,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from longarc import Sentence
+from longarc.transitions import get_system
 
 WORDS = ["the", "dog", "sees", "the", "cat", "today", "which", "sleeps", "."]
 
@@ -47,6 +48,7 @@ class SlowParser:
         self.seconds = seconds
         self.rounds: list[int] = []
         self.card: dict[str, str] = {}
+        self.system = get_system("nl-covington")
         self.threads = 2
         self.begun = threading.Event()
 
