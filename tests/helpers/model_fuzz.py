@@ -153,7 +153,7 @@ def mutated_file(content: bytes, rng: random.Random) -> bytes:
         for _ in range(rng.choice([1, 1, 3])):
             data = mutated_json(data, rng)
         entries[name] = json.dumps(data).encode()
-    elif choice < 0.45 or choice > 0.85:
+    elif choice < 0.45 or choice > 0.85 or name.endswith(".bin"):
         entries[name] = mutated_bytes(entries[name], rng)
     else:
         entries[name] = mutated_graph(entries[name], rng)
