@@ -75,6 +75,11 @@ def test_without_profiles_there_is_a_clear_error(models: Path) -> None:
         longarc.load("auto")
 
 
+def test_a_damaged_model_does_not_stop_the_use_of_the_others(models: Path) -> None:
+    (models / "fr_toy.longarc").write_bytes(b"no model")
+    assert longarc.load("auto").languages == ["de", "ru"]
+
+
 def test_an_unknown_language_is_refused(models: Path) -> None:
     with pytest.raises(LongarcError, match="no model for 'xx'"):
         longarc.load("auto").parser("xx")

@@ -21,8 +21,8 @@ SMOOTHING = 0.1
 LOWEST, STEPS = -20.0, 12
 """Log-probabilities are stored in 8 bits, from LOWEST in steps of 1 / STEPS."""
 INDEPENDENCE = 0.15
-"""How much a sequence counts: overlapping ones are not independent. Chosen so that probabilities of texts of 10 to 80
-characters in 28 languages are about as high as the share of texts that are identified correctly."""
+"""How much a sequence counts: overlapping ones are not independent. With this value, the probabilities of short texts
+are about as high as the share of texts that are identified correctly."""
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _FACTOR, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 

@@ -130,7 +130,10 @@ def _models_by_language() -> tuple[dict[str, NamedModel], dict[str, LanguageProf
         language = model.language
         if not language or language in models:
             continue
-        profile = read_profile(model.path)
+        try:
+            profile = read_profile(model.path)
+        except LongarcError:  # a damaged file must not stop the use of the others
+            continue
         if profile is not None:
             models[language], profiles[language] = model, profile
     return models, profiles
