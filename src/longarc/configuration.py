@@ -54,8 +54,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Units per direction of the character BiLSTM; 0 disables it."""
     character_dimensions: Positive = 32
     pieces_limit: Positive = 30_000
-    """Keep at most this many pieces of a table of subword vectors or of a pretrained encoder, unless the training and
-    development data have more."""
+    """Keep at most this many pieces of a table of subword vectors, or of a pretrained encoder unless the training and
+    development data contain more."""
     piece_vector_dimensions: Positive = 128
     """Width of subword vectors; the table overrides it."""
     piece_dimensions: Positive = 100
