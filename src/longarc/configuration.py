@@ -140,6 +140,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """... the other predicted columns, ..."""
     head_weight: NotNegativeNumber = 0.0
     """... and the choice of each word's head among all words by the scores of arcs, which is no part of the parser."""
+    teacher_weight: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    """In `longarc distill`: the share of the teachers' scores in each part of the loss; the treebank has the rest."""
     exploration: Annotated[float, Meta(ge=0, le=1)] = 0.0
     """How often training follows the model's own best transition instead of a correct one (Covington systems)."""
     exploration_epoch: Positive = 2

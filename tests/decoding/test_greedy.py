@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from longarc.decoding.greedy import finite_scores, parse_greedily
-from longarc.transitions import SYSTEMS
+from longarc.transitions import SYSTEMS, get_system
 from longarc.transitions.static_oracle import pad_heads
-from longarc.transitions.system import TransitionSystem
+from longarc.transitions.system import ScoreTable, TransitionSystem
 from longarc.trees.structure import is_projective, is_tree
 from tests.helpers.plain_systems import PLAIN_SYSTEMS, Move, parse_plainly
 from tests.helpers.scores import longest, score_table, width
@@ -324,3 +324,26 @@ def test_with_one_root_only_the_best_candidate_is_taken_when_none_was_chosen() -
     scores = np.concatenate([arc.ravel(), np.zeros(4)])[None]
     found = greedy_heads(SYSTEMS["nl-covington"], np.array([3]), scores, single_root=True)
     assert found.tolist() == [[-1, 2, 0, 2]]
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.7])
+@pytest.mark.parametrize("single_root", [True, False])
+@pytest.mark.parametrize("name", ["pointer", "mst"])
+def test_a_shortcut_gives_the_trees_of_the_search(
+    monkeypatch: pytest.MonkeyPatch, name: str, single_root: bool, cost: float
+) -> None:
+    rng = np.random.default_rng(0)
+    system = get_system(name)
+    lengths = rng.integers(1, 12, size=400)
+    arcs = rng.normal(size=(len(lengths), 12, 12)).astype(np.float32)
+    for row, length in enumerate(lengths.tolist()):  # a random tree, not always with one root, that is not always best
+        for position, word in enumerate(order := rng.permutation(length) + 1):
+            arcs[row, rng.choice([0, *order[:position]]), word] += rng.choice([2, 5])
+    table = ScoreTable(arcs, np.zeros(arcs.shape[:2], np.float32), crossing_cost=cost)
+    state = system.initial(lengths, single_root=single_root)
+    certain, trees = system.shortcut(state, table)
+    assert 0.02 < len(certain) / len(lengths) < 0.98
+    heads = parse_greedily(system, lengths, table, single_root=single_root).heads
+    np.testing.assert_array_equal(heads[certain], trees)
+    monkeypatch.setattr(type(system), "shortcut", TransitionSystem.shortcut)
+    np.testing.assert_array_equal(heads, parse_greedily(system, lengths, table, single_root=single_root).heads)

@@ -24,6 +24,10 @@ EXAMPLES = {
         "longarc train train.conllu --dev dev.conllu --out my-model",
         "longarc train train.conllu --dev dev.conllu --out my-model --resume",
     ],
+    "distill": [
+        "longarc distill big.longarc --train train.conllu --dev dev.conllu --out small",
+        "longarc distill a.longarc b.longarc c.longarc --preset fast --train train.conllu --text news.txt --out small",
+    ],
     "evaluate": ["longarc evaluate gold.conllu system.conllu --breakdown"],
     "compare": ["longarc compare gold.conllu one.conllu two.conllu"],
     "serve": ["longarc serve", "longarc serve en my-model/my-model.longarc --port 8000"],

@@ -22,6 +22,7 @@ COMMANDS = {
     "parse": "Parse text or sentences: predict tags, heads and relations, keep everything else.",
     "parse-corpus": "Parse a corpus of many documents, on one machine or on a Ray cluster.",
     "train": "Train a tagger and parser on a treebank.",
+    "distill": "Train a small model that learns from larger ones.",
     "evaluate": "Evaluate a parser's output against gold trees.",
     "compare": "Compare parsers: is the difference statistically significant?",
     "serve": "Serve models: a web page, a JSON API, and an API compatible with UDPipe.",

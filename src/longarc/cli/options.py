@@ -49,7 +49,8 @@ Model = Annotated[
         "-m",
         metavar="NAME",
         autocompletion=complete_model,
-        help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default.",
+        help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default. Several models, "
+        "separated by commas, parse together.",
     ),
 ]
 SkipInvalid = Annotated[bool, typer.Option("--skip-invalid", help="Report invalid sentences and skip them.")]

@@ -25,19 +25,51 @@ SECONDS_BETWEEN_LINES = 300.0
 """Time between the lines that replace the bar where there is no terminal."""
 
 
+class StepProgress:
+    """Shows how far a task of many steps is: a bar on a terminal, else a line now and then."""
+
+    def __init__(self, title: str, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._title, self._unit = title, unit
+        self._bar = make_progress(title, BarColumn(), "left:", TimeRemainingColumn())
+        self._task: Any = None
+        self._clock = clock
+        self._start = (clock(), 0)
+        """When the first step was done, and its number"""
+        self._last_line = clock()
+
+    def step_done(self, step: int, steps: int) -> None:
+        now = self._clock()
+        if self._task is None:
+            self._task = self._bar.add_task("", total=steps, completed=step)
+            self._bar.start()
+            self._start = (now, step)
+        self._bar.update(self._task, completed=step)
+        started, first_step = self._start
+        if step == steps:
+            self.stop()
+        elif step > first_step and self._bar.disable and now - self._last_line >= SECONDS_BETWEEN_LINES:
+            self._last_line = now
+            left = format_duration((steps - step) * (now - started) / (step - first_step))
+            typer.echo(f"longarc: {self._title}, {self._unit} {step:,} of {steps:,}, left: {left}", err=True)
+
+    def stop(self) -> None:
+        """Remove the bar; the next step begins another task."""
+        self._bar.stop()
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+            self._task = None
+
+
 class TrainingProgress:
     """Implements `longarc.training.trainer.Reporter`."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         epoch, speed = "epoch {task.fields[epoch]}/{task.fields[epochs]}", "{task.fields[speed]:,.0f} tokens/s"
         self._bar = make_progress(epoch, BarColumn(), speed, "left: {task.fields[left]}")
-        self._tokenizer_bar = make_progress("training the tokenizer", BarColumn(), "left:", TimeRemainingColumn())
+        self._tokenizer = StepProgress("training the tokenizer", "step", clock)
         self._task: Any = None
-        self._tokenizer_task: Any = None
         self._clock = clock
         self._time = TrainingTime(clock)
-        self._tokenizer_start = (clock(), 0)
-        """When the first step of the tokenizer was done, and its number"""
         self._position = ""
         self._has_dev = False
         self._is_announced = False
@@ -48,7 +80,7 @@ class TrainingProgress:
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        self._tokenizer_bar.stop()
+        self._tokenizer.stop()
         self._bar.stop()
 
     def training_begins(self, summary: TrainingSummary) -> None:
@@ -57,17 +89,7 @@ class TrainingProgress:
             typer.echo(line)
 
     def tokenizer_step_done(self, step: int, steps: int) -> None:
-        if self._tokenizer_task is None:
-            self._tokenizer_task = self._tokenizer_bar.add_task("", total=steps, completed=step)
-            self._tokenizer_bar.start()
-            self._tokenizer_start = (self._clock(), step)
-        self._tokenizer_bar.update(self._tokenizer_task, completed=step)
-        started, first_step = self._tokenizer_start
-        if step == steps:
-            self._tokenizer_bar.stop()
-        elif step > first_step and self._is_line_due():
-            left = format_duration((steps - step) * (self._clock() - started) / (step - first_step))
-            self.note(f"training the tokenizer, step {step:,} of {steps:,}, left: {left}")
+        self._tokenizer.step_done(step, steps)
 
     def note(self, message: str) -> None:
         typer.echo(f"longarc: {message}", err=True)

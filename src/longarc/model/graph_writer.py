@@ -61,10 +61,10 @@ class GraphWriter:
         self.nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
         return name
 
-    def linear(self, x: str, layer: torch.nn.Linear, relu: bool = False) -> str:
-        """Add x W + b over the last axis."""
+    def linear(self, x: str, layer: torch.nn.Linear, relu: bool = False, output: str | None = None) -> str:
+        """Add x W + b over the last axis; `output` names the sum."""
         y = self.add("MatMul", x, self.constant(layer.weight.T))
-        y = self.add("Add", y, self.constant(layer.bias))
+        y = self.add("Add", y, self.constant(layer.bias), output=output)
         return self.add("Relu", y) if relu else y
 
     def append_one(self, x: str, axes: int = 3) -> str:

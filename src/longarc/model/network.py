@@ -18,11 +18,12 @@ from longarc.model.bilstm import BiLSTM, reversal_of
 from longarc.model.decoder import Decoder
 from longarc.model.encoder import LENGTHS
 from longarc.model.encoders import ENCODERS
-from longarc.model.graph_writer import INT64, GraphWriter
+from longarc.model.graph_writer import FLOAT, INT64, GraphWriter
 from longarc.model.scorers import FactoredScorer, JointScorer, TransitionScores
 from longarc.runtime.description import Description
 from longarc.runtime.features import MAIN
 from longarc.runtime.model_file import RELATIONS
+from longarc.runtime.session import logits_of
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,9 @@ class Tagger(nn.Module):
         return logits, [] if self.table is None else [torch.softmax(logits, dim=-1) @ self.table]
 
     def export(self, g: GraphWriter, merged: str, column: str) -> list[str]:
-        """Add the output of best labels; return the expected embedding [N, batch, tag_dimensions], if any."""
-        logits = g.linear(g.linear(merged, self.hidden, relu=True), self.logits)
+        """Add the outputs: logits and best labels. Return the expected embedding [N, batch, tag_dimensions], if any."""
+        output = g.output(logits_of(column), FLOAT, "nodes", "batch", self.logits.out_features)
+        logits = g.linear(g.linear(merged, self.hidden, relu=True), self.logits, output=output)
         best = g.add("ArgMax", logits, axis=-1, keepdims=0)
         g.add("Transpose", best, perm=[1, 0], output=g.output(column, INT64, "batch", "nodes"))
         if self.table is None:

@@ -22,6 +22,7 @@ from longarc.model.biaffine import Biaffine
 from longarc.model.bilstm import SharedDropout
 from longarc.model.graph_writer import BOOL, FLOAT, INT64, GraphWriter
 from longarc.runtime.description import Description
+from longarc.runtime.session import RELATION_SCORES
 from longarc.transitions import get_system
 from longarc.transitions.system import ScoreTable
 
@@ -85,13 +86,15 @@ class Scorer(nn.Module, ABC):
         """Return the graph that labels chosen arcs.
 
         Inputs: `heads` and `dependents` [arcs, width], rows of the main graph's `relation_heads` and
-        `relation_dependents`, and `is_root` [arcs]. Outputs: `relations` [arcs], the best, and their `probabilities`.
+        `relation_dependents`, and `is_root` [arcs]. Outputs: `relations` [arcs], the best, their `probabilities`, and
+        `relation_scores` [arcs, relations].
         """
         g = GraphWriter()
         scores = self._export_relation_scores(g)
         from_root = g.add("Unsqueeze", g.input("is_root", BOOL, "arcs"), g.shape(1))
         masks = (g.constant(row.reshape(1, self.relation_count)) for row in relation_mask)
-        scores = g.add("Add", scores, g.add("Where", from_root, *masks))
+        output = g.output(RELATION_SCORES, FLOAT, "arcs", self.relation_count)
+        scores = g.add("Add", scores, g.add("Where", from_root, *masks), output=output)
         g.add("ArgMax", scores, axis=1, keepdims=0, output=g.output("relations", INT64, "arcs"))
         softmax = g.add("Softmax", scores, axis=1)
         g.add("ReduceMax", softmax, axes=[1], keepdims=0, output=g.output("probabilities", FLOAT, "arcs"))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
@@ -24,6 +25,7 @@ from longarc.data.sentence import DEPREL, HEAD, Sentence
 from longarc.decoding.beam import parse_with_beam
 from longarc.decoding.greedy import Parses, parse_greedily
 from longarc.errors import LongarcError
+from longarc.runtime.ensemble import Ensemble
 from longarc.runtime.installed_models import find_model
 from longarc.runtime.model_file import ModelFile, read_model_file
 from longarc.runtime.session import BatchScores, Session
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from longarc.runtime.auto_parser import AutoParser
 
 Context = TypeVar("Context")
+Source = str | Path | ModelFile
+"""A model file, or its content."""
 
 WINDOW_WORDS = 50_000
 """Words that are read ahead and sorted by length."""
@@ -59,22 +63,24 @@ class Parser:
 
     def __init__(
         self,
-        source: str | Path | ModelFile,
+        source: Source | Sequence[Source],
         *,
         threads: int | None = None,
         memory: int = 256,
         beam: int = 1,
     ) -> None:
-        """Load a model file, or use one that was read already.
+        """Load a model file, or use one that was read already; several models parse together as an ensemble.
 
         threads: processor threads, all available cores by default. memory: megabytes for the batches being parsed.
         beam: hypotheses per sentence.
         """
         if beam < 1:
             raise LongarcError(f"beam is {beam}, expected at least 1")
-        self.name = "model" if isinstance(source, ModelFile) else str(source)
-        self._source = source
-        model = self.model_file()
+        self._sources = [source] if isinstance(source, (str, Path, ModelFile)) else list(source)
+        names = ["model" if isinstance(one, ModelFile) else str(one) for one in self._sources]
+        self.name = ",".join(names)
+        models = [_read(one) for one in self._sources]
+        model = models[0]
         self.card = model.card
         self.description = model.description
         self.profile = model.profile
@@ -88,16 +94,23 @@ class Parser:
         self.system = get_system(self.description.system)
         self._pool: ThreadPoolExecutor | None = None
         self._pool_process = 0
-        self.session = Session(model, self.model_file, self.name)
-        self.tokenizer = make_tokenizer(model, self.model_file, self.name)
+        sessions = [
+            Session(one, partial(_read, of), name) for one, of, name in zip(models, self._sources, names, strict=True)
+        ]
+        self.session: Session | Ensemble = sessions[0]
+        if len(sessions) > 1:
+            self.session = Ensemble(sessions, [one.description for one in models], names)
+        self.tokenizer = make_tokenizer(model, partial(_read, self._sources[0]), self.name)
 
     def model_file(self) -> ModelFile:
         """Return the content of the model file, which is read again unless the parser was made from its content."""
-        return self._source if isinstance(self._source, ModelFile) else read_model_file(self._source)
+        if len(self._sources) > 1:
+            raise LongarcError("an ensemble has several model files", "Load one of its models to save it.")
+        return _read(self._sources[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the name of the file; the other process loads it again."""
-        return _restore, (self._source, self.threads, self.memory, self.beam)
+        """Pickle the names of the files; the other process loads them again."""
+        return _restore, (self._sources, self.threads, self.memory, self.beam)
 
     def parse(self, sentence: Sequence[str] | Sentence) -> Sentence:
         """Parse one sentence, given as a list of words or as a Sentence, which is not changed.
@@ -273,7 +286,7 @@ class Parser:
         that divides each batch among them. The next window can be read meanwhile.
         """
         nodes = np.array([len(sentence) + 1 for sentence in sentences], dtype=np.int64)
-        cost = nodes * BYTES_PER_WORD + nodes**2 * BYTES_PER_PAIR * self.beam
+        cost = (nodes * BYTES_PER_WORD + nodes**2 * BYTES_PER_PAIR * self.beam) * len(self._sources)
         limit = min(self.memory * MEGABYTE // self.threads, BATCH_WORDS * BYTES_PER_WORD)
         # Longest first, so that no thread is left alone with the largest batch at the end.
         batches = [indices.tolist() for indices in reversed(batches_by_length(cost, limit))]
@@ -406,8 +419,12 @@ class _Window:
             future.cancel()
 
 
-def _restore(source: str | Path | ModelFile, threads: int, memory: int, beam: int) -> Parser:
-    return Parser(source, threads=threads, memory=memory, beam=beam)
+def _read(source: Source) -> ModelFile:
+    return source if isinstance(source, ModelFile) else read_model_file(source)
+
+
+def _restore(sources: list[Source], threads: int, memory: int, beam: int) -> Parser:
+    return Parser(sources, threads=threads, memory=memory, beam=beam)
 
 
 @overload
@@ -423,7 +440,8 @@ def load(
 ) -> Parser | AutoParser:
     """Load a model by file, by name or by language (`longarc models` lists them), by default the English model.
 
-    `auto` recognizes the language of each text and uses the installed model of that language. See Parser for the other
+    Several models, separated by commas, parse together as an ensemble, which is slower and more accurate. `auto`
+    recognizes the language of each text and uses the installed model of that language. See Parser for the other
     options.
 
     >>> nlp = longarc.load("en_ewt", threads=2)
@@ -434,4 +452,6 @@ def load(
         from longarc.runtime.auto_parser import AutoParser  # which imports this module
 
         return AutoParser(threads=threads, memory=memory, beam=beam)
-    return Parser(find_model(model), threads=threads, memory=memory, beam=beam)
+    is_file = model is None or isinstance(model, Path) or Path(model).is_file()
+    names = [model] if is_file else str(model).split(",")
+    return Parser([find_model(name) for name in names], threads=threads, memory=memory, beam=beam)

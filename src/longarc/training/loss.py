@@ -1,9 +1,11 @@
-"""The loss of a batch: over the configurations of oracle paths, the relations of its arcs, and its tags."""
+"""The loss of a batch: over the configurations of oracle paths, the relations of its arcs, and its tags; with teachers,
+also over what they think of these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,12 +104,12 @@ def _arc_scores(
     return scores.arcs.reshape(-1)[((sentences * nodes + heads) * count + relation) * nodes + dependents]
 
 
-def relation_loss(scorer: FactoredScorer, scores: TransitionScores, batch: Batch) -> Tensor:
-    """Return the sum over the oracle's arcs of −log p(correct relation)."""
+def arc_relation_logits(scorer: FactoredScorer, scores: TransitionScores, batch: Batch) -> Tensor:
+    """[arcs, relations] Return the scores of the relations of the oracle's arcs."""
     assert scores.relation_heads is not None and scores.relation_dependents is not None
     heads = scores.relation_heads[batch.arc_sentences, batch.arc_heads]
     dependents = scores.relation_dependents[batch.arc_sentences, batch.arc_dependents]
-    return cross_entropy(scorer.relation_logits(heads, dependents), batch.arc_relations, reduction="sum")
+    return scorer.relation_logits(heads, dependents)
 
 
 def head_loss(scores: TransitionScores, batch: Batch) -> Tensor:
@@ -133,18 +135,49 @@ def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:
     return cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=NOT_KNOWN, reduction="sum")
 
 
+def soft_transition_loss(scores: TransitionScores, batch: Batch) -> Tensor:
+    """Return the sum over configurations of the cross entropy between the teachers' distribution over legal transitions
+    and the model's."""
+    rows = scores.flat(torch.logsumexp(scores.arcs, dim=2)).view(-1)[batch.legal]
+    targets = batch.soft["transitions"].view(-1)[batch.legal]
+
+    def log_probabilities(values: Tensor) -> Tensor:
+        normaliser = segment_logsumexp(values, batch.configuration, len(batch.chosen))
+        return values - normaliser[batch.configuration]
+
+    return -(torch.exp(log_probabilities(targets)) * log_probabilities(rows)).sum()
+
+
+def soft_label_loss(logits: Tensor, batch: Batch, name: str) -> Tensor:
+    """Return the sum over words of the cross entropy between the teachers' distribution over labels and the model's."""
+    numbers, probabilities = (batch.soft[f"{name}_{part}"] for part in ("numbers", "probabilities"))
+    return -(torch.log_softmax(logits, dim=-1).gather(-1, numbers) * probabilities).sum()
+
+
 def batch_loss(
     network: Network, batch: Batch, configuration: Configuration, explorer: Explorer | None = None
 ) -> Tensor:
-    """Return the weighted sum of all losses of a batch; without an explorer, paths are those of the static oracle."""
+    """Return the weighted sum of all losses of a batch; without an explorer, paths are those of the static oracle.
+
+    With teachers, each part is the weighted mean of the loss of the treebank's labels and of that of the teachers'.
+    """
     output = network(batch.arrays)
-    scores = output.transitions
+    scores, share = output.transitions, configuration.teacher_weight
+
+    def mean(hard: Tensor, soft: Callable[[], Tensor]) -> Tensor:
+        return (1 - share) * hard + share * soft() if batch.soft else hard
+
     paths_loss = transition_loss(scores, batch) if explorer is None else explored_loss(scores, batch, explorer)
-    loss = configuration.transition_weight * paths_loss
+    loss = configuration.transition_weight * mean(paths_loss, lambda: soft_transition_loss(scores, batch))
     if isinstance(network.scorer, FactoredScorer):
-        loss = loss + configuration.relation_weight * relation_loss(network.scorer, scores, batch)
+        relations = arc_relation_logits(network.scorer, scores, batch)
+        hard = cross_entropy(relations, batch.arc_relations, reduction="sum")
+        loss = loss + configuration.relation_weight * mean(hard, lambda: soft_label_loss(relations, batch, "relations"))
     if configuration.head_weight:
         loss = loss + configuration.head_weight * head_loss(scores, batch)
     for name, logits in output.columns.items():
-        loss = loss + configuration.tag_weight * tagging_loss(logits, batch.labels[name])
+        hard = tagging_loss(logits, batch.labels[name])
+        is_taught = f"{name}_numbers" in batch.soft
+        part = mean(hard, partial(soft_label_loss, logits, batch, name)) if is_taught else hard
+        loss = loss + configuration.tag_weight * part
     return loss

@@ -23,6 +23,7 @@ from longarc.runtime.features import MAIN
 from longarc.runtime.graph import open_graph
 from longarc.runtime.model_file import RELATIONS, ModelFile, write_model_file
 from longarc.runtime.parser import Parser
+from longarc.runtime.session import Session
 from longarc.training.scoring import parse_words, score_model, score_nonprojective, score_parsed, score_words
 from longarc.training.trained_model import TrainedModel
 from longarc.transitions import get_system
@@ -190,7 +191,7 @@ def lstm_moments(model: ModelFile, sample: Sequence[Sentence]) -> Moments:
     if not names:
         return {}
     session = open_graph(graph, "model")
-    inputs_of = Parser(model).session.inputs
+    inputs_of = Session(model, lambda: model, "model").inputs
     extra = {"with_totals": np.array(False)} if "with_totals" in {value.name for value in session.get_inputs()} else {}
     moments: dict[str, NDArray[np.float64]] = {}
     for sentence in sample[:SAMPLE_SENTENCES]:

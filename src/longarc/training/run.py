@@ -22,7 +22,7 @@ from longarc.runtime.parser import Parser
 from longarc.training.checkpoint import load_tensors
 from longarc.training.device import choose_device
 from longarc.training.packaging import model_paths
-from longarc.training.prepare import prepare
+from longarc.training.prepare import Distillation, prepare
 from longarc.training.process_group import ALONE, ProcessGroup
 from longarc.training.scoring import score_words
 from longarc.training.train_tokenizer import TokenizerCheckpoint, has_text, train_tokenizer
@@ -144,16 +144,17 @@ def train_model(
     resume: bool = False,
     group: ProcessGroup = ALONE,
     device: torch.device | None = None,
+    distillation: Distillation | None = None,
 ) -> tuple[TrainedModel, dict[str, float]]:
     """Train to the end; return the model and its scores on the test data, if there is any.
 
     Raise Interrupted when interrupted; with `resume`, continue from the last checkpoint or the final weights. All
     processes of a group call this with the same data; only the first one uses the folder and has the final model.
-    device: by default the fastest.
+    device: by default the fastest. distillation: teachers, if the model learns from any.
     """
     device = device or choose_device()
     with group.failing_together():
-        model, data = prepare(configuration, splits.train, splits.dev, pretrained)
+        model, data = prepare(configuration, splits.train, splits.dev, pretrained, distillation)
     group.require_equal(data.fingerprint)
     has_saved_state = False
     with group.failing_together():

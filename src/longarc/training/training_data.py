@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from longarc.configuration import Configuration
 from longarc.data.batches import batches_by_length
 from longarc.data.columns import COLUMNS, Column
-from longarc.data.sentence import Sentence
+from longarc.data.sentence import NO_HEAD, Sentence
 from longarc.data.vocabulary import NOT_KNOWN, Labels
 from longarc.errors import LongarcError
 from longarc.model.encoder import LENGTHS
 from longarc.runtime.description import Description
+from longarc.training.teacher import LABELS_KEPT, SoftLabels, SoftTargets
 from longarc.transitions import get_system
 from longarc.transitions.oracle_paths import MAX_NODES, OraclePath, oracle_paths, positions_of
 from longarc.trees.pseudo_projective import lift, projectivize
@@ -43,10 +44,20 @@ class Example:
     """Of each predicted column"""
     relations: NDArray[np.int64]
     oracle: OraclePath
+    soft: SoftTargets | None = None
+    """What the teachers think of it, in distillation"""
 
     def __len__(self) -> int:
         """Return the number of nodes."""
         return len(self.relations)
+
+    @property
+    def heads(self) -> Heads:
+        """[N] The tree that the oracle builds; NO_HEAD where it adds no arc."""
+        heads = np.full(len(self), NO_HEAD, dtype=np.int32)
+        arcs = self.oracle.chosen[self.oracle.chosen[:, 0] >= 0]
+        heads[arcs[:, 1]] = arcs[:, 0]
+        return heads
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,10 @@ class Batch:
     arc_heads: torch.Tensor
     arc_dependents: torch.Tensor
     arc_relations: torch.Tensor
+    soft: dict[str, torch.Tensor]
+    """The targets of teachers: `transitions` [batch, width], scores by position; `NAME_numbers` and
+    `NAME_probabilities`, [batch, N, LABELS_KEPT] for each predicted column and [arcs, LABELS_KEPT] for `relations`.
+    Empty without teachers."""
 
     @property
     def sentences(self) -> int:
@@ -194,7 +209,40 @@ def make_batch(examples: Sequence[Example], description: Description) -> Batch:
         arc_heads=torch.from_numpy(head),
         arc_dependents=torch.from_numpy(dependent),
         arc_relations=torch.from_numpy(relations[sentence, dependent]),
+        soft=_soft_targets([example.soft for example in examples], nodes, sentence, dependent),
     )
+
+
+def _soft_targets(
+    targets: Sequence[SoftTargets | None], nodes: int, sentence: NDArray[np.int64], dependent: NDArray[np.int64]
+) -> dict[str, torch.Tensor]:
+    """Return what Batch.soft contains; `sentence` and `dependent` [arcs] are those of the oracle's arcs."""
+    soft = [target for target in targets if target is not None]
+    if not soft:
+        return {}
+    tables = []
+    for name, first in soft[0].tables.items():
+        table = np.zeros((len(soft), *(nodes,) * first.ndim), np.float32)
+        for row, target in enumerate(soft):
+            index: Any = (row, *(slice(size) for size in target.tables[name].shape))
+            table[index] = target.tables[name]
+        tables.append(table.reshape(len(soft), -1))
+    arrays: dict[str, NDArray[Any]] = {"transitions": np.concatenate(tables, axis=1)}
+
+    def add(name: str, labels: Sequence[SoftLabels]) -> None:
+        numbers = np.zeros((len(soft), nodes, LABELS_KEPT), np.int64)
+        probabilities = np.zeros(numbers.shape, np.float32)
+        for row, label in enumerate(labels):
+            numbers[row, : len(label.numbers)] = label.numbers
+            probabilities[row, : len(label.numbers)] = label.probabilities
+        arrays[f"{name}_numbers"], arrays[f"{name}_probabilities"] = numbers, probabilities
+
+    for name in soft[0].columns:
+        add(name, [target.columns[name] for target in soft])
+    add("relations", [target.relations for target in soft])
+    for name in ("relations_numbers", "relations_probabilities"):
+        arrays[name] = arrays[name][sentence, dependent]
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
 def _padded(arrays: Sequence[NDArray[np.int64]], nodes: int) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from longarc.data.sentence import NO_HEAD
-from longarc.transitions.system import Ints
+from longarc.transitions.system import Ints, Mask
 
 
 def crossed_arcs(heads: Ints, word: Ints) -> Ints:
@@ -27,3 +27,12 @@ def crossed_arcs(heads: Ints, word: Ints) -> Ints:
     changes -= np.bincount(rows * (nodes + 1) + stop, minlength=size)
     counts = changes.reshape(batch, nodes + 1).cumsum(axis=1)[:, :nodes]
     return np.asarray(counts + np.bincount(rows[around], minlength=batch)[:, None])
+
+
+def have_crossing_arcs(heads: Ints) -> Mask:
+    """[batch] Return whether any arcs of a tree cross. heads: [batch, N], 0 for the root and for padding."""
+    nodes = np.arange(heads.shape[1])
+    low, high = np.minimum(heads, nodes), np.maximum(heads, nodes)
+    left, right = low[:, :, None], high[:, :, None]
+    low, high = low[:, None], high[:, None]
+    return np.asarray(((left < low) & (low < right) & (right < high)).any(axis=(1, 2)))

@@ -27,3 +27,11 @@ class ForestState(State):
         self.tree[rows] = np.where(tree == dependents[:, None], joined[:, None], tree)
         self.headless[rows, dependents] = False
         return super().add_arcs(rows, heads, dependents)
+
+
+def lead_to_root(heads: Ints) -> Mask:
+    """[batch] Return whether the path from every node along `heads` [batch, N] ends in node 0, whose head is 0."""
+    ancestors = heads
+    for _ in range(heads.shape[1].bit_length()):  # each round doubles the steps that have been taken
+        ancestors = np.take_along_axis(ancestors, ancestors, axis=1)
+    return np.asarray((ancestors == 0).all(axis=1))

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.transitions.crossing import crossed_arcs
-from longarc.transitions.forest import ForestState
+from longarc.data.sentence import NO_HEAD
+from longarc.transitions.crossing import crossed_arcs, have_crossing_arcs
+from longarc.transitions.forest import ForestState, lead_to_root
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, TransitionSystem
 
 
@@ -34,6 +35,22 @@ class Pointer(TransitionSystem[PointerState]):
 
     def initial(self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True) -> PointerState:
         return PointerState(lengths, single_root)
+
+    def shortcut(self, state: PointerState, scores: ScoreTable) -> tuple[Ints, Ints]:
+        """The best head of each word, if together they form a tree that no rule forbids: then each of them is legal
+        when its turn comes, and no other head is better. If crossing arcs cost something, no arcs may cross."""
+        nodes, lengths = state.nodes, state.lengths[:, None]
+        is_word = (nodes > 0) & (nodes <= lengths)
+        is_head = (nodes <= lengths)[:, :, None] & (nodes[:, None] != nodes)
+        heads = np.where(is_head, scores.arcs, -np.inf).argmax(axis=1)
+        heads[~is_word] = 0
+        is_certain = lead_to_root(heads)
+        if state.single_root:
+            is_certain &= ((heads == 0) & is_word).sum(axis=1) == 1
+        rows = is_certain.nonzero()[0]
+        if scores.crossing_cost and self.has_crossing_cost:
+            rows = rows[~have_crossing_arcs(heads[rows])]
+        return rows, np.where(is_word[rows], heads[rows], NO_HEAD)
 
     def legal(self, state: PointerState) -> Mask:
         last = np.where(state.buffer_left, state.lengths, -1)[:, None]
