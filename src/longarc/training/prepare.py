@@ -74,7 +74,13 @@ def prepare(
         raise LongarcError("the training file has no sentences")
     check_lengths(train)
     trees = training_trees(configuration, train)
-    parsed = [] if distillation is None else distillation.parsed
+    relations = learn_relations(trees)
+    # A student of another treebank than its teachers' may not know all of their relations.
+    parsed = [
+        sentence
+        for sentence in (distillation.parsed if distillation else ())
+        if set(sentence.node_relations[1:]) <= set(relations.names)
+    ]
     encoder = ENCODERS[configuration.encoder]
     configuration, features, pretrained = encoder.build(configuration, [*train, *parsed], dev, files)
     description = Description(
@@ -83,7 +89,7 @@ def prepare(
         single_root=has_single_root(configuration, train),
         features=features,
         columns=learn_columns(configuration, train),
-        relations=learn_relations(trees),
+        relations=relations,
         arc_score=configuration.arc_score,
         crossing_cost=0.0 if configuration.crossing_cost == "auto" else configuration.crossing_cost,
     )
