@@ -56,7 +56,8 @@ def test_a_recipe_makes_a_model_and_does_nothing_twice(recipe: Path, tmp_path: P
     ("change", "message"),
     [
         (("name =", "nome ="), "unknown key 'nome'"),
-        (('dev = "dev.conllu"\n', ""), "dev is missing"),
+        (('dev = "dev.conllu"\n', ""), "expected either dev or dev_fraction"),
+        (('dev = "dev.conllu"\n', 'dev = "dev.conllu"\ndev_fraction = 0.1\n'), "expected either dev or dev_fraction"),
         (("most_words = 9", 'most_words = "9"'), "expected a whole number"),
         (("narrow = false", "narrow = 0"), "expected true or false"),
         (("test.conllu", "nowhere.conllu"), "test: .*nowhere.conllu"),
@@ -67,3 +68,33 @@ def test_mistakes_in_recipes_are_told(recipe: Path, change: tuple[str, str], mes
     recipe.write_text(recipe.read_text().replace(*change))
     with pytest.raises(LongarcError, match=message):
         read_recipe(recipe)
+
+
+@pytest.mark.slow
+def test_a_folder_of_recipes_makes_all_models_and_teachers_teach(recipe: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "recipes"
+    folder.mkdir()
+    text = recipe.read_text().replace(' = "train', ' = "../train').replace(' = "test', ' = "../test')
+    text = text.replace('dev = "dev.conllu"', "dev_fraction = 0.2").replace(
+        "tokenizer_steps = 40", "tokenizer_steps = 0"
+    )
+    (folder / "a.toml").write_text(text.replace("little", "first"))
+    (folder / "b.toml").write_text(text.replace("little", "second").replace("set =", 'teachers = ["first"]\nset ='))
+    result = run_longarc("build", folder, "--out", tmp_path / "out", "--threads=1")
+    assert result.returncode == 0, result.stderr.decode()
+    assert b"recipe 2 of 2: second" in result.stdout
+    rows = result.stdout.decode().split(" model ")[-1].split()
+    assert [cell for cell in rows if cell in ("first", "second")] == ["first", "second"]
+    assert b"training data: 48 sentences" in result.stdout
+    again = run_longarc("build", folder, "--out", tmp_path / "out", "--threads=1")
+    assert b"the model is finished" in again.stderr
+    assert again.stdout.decode().split(" model ")[-1].split() == rows
+    alone = run_longarc("build", folder / "b.toml", "--out", tmp_path / "elsewhere", "--threads=1")
+    assert alone.returncode == 2
+    assert b"its teacher is missing" in alone.stderr
+
+
+def test_a_folder_without_recipes_is_an_error(tmp_path: Path) -> None:
+    result = run_longarc("build", tmp_path, "--out", tmp_path / "out")
+    assert result.returncode == 2
+    assert b"no recipes in this folder" in result.stderr

@@ -87,7 +87,9 @@ def test_the_weight_of_teachers_divides_the_loss(tmp_path: Path) -> None:
         configuration = SMALL.updated({"system": "pointer", **FACTORED, "teacher_weight": weight}, "test")
         model, data = prepare(configuration, read_all(treebank), [], (), Distillation(teacher))
         model.network.eval()
-        losses.append(float(batch_loss(model.network, make_batch(data.examples, model.description), configuration)))
+        with torch.no_grad():
+            loss = batch_loss(model.network, make_batch(data.examples, model.description), configuration)
+        losses.append(float(loss))
     hard, mixed, soft = losses
     assert hard != soft
     assert mixed == pytest.approx(0.75 * hard + 0.25 * soft)

@@ -10,6 +10,7 @@ from msgspec import Meta, field
 from longarc.configuration import Configuration, preset
 from longarc.data.schema import convert, read_toml
 from longarc.data.treebank_sources import WithFiles, require_files, resolve_paths
+from longarc.errors import LongarcError
 from longarc.training.packaging import Origin
 
 
@@ -19,7 +20,9 @@ class Recipe(WithFiles, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(min_length=1)]
     """The name of the model and of its file"""
     train: Path
-    dev: Path
+    dev: Path | None = None
+    dev_fraction: Annotated[float, Meta(ge=0, le=0.5)] = 0.0
+    """If there is no `dev`: the share of the training data, from its end, that is used instead"""
     test: Path | None = None
     """Evaluated once, at the end, for the scores on the card"""
     vectors: Path | None = None
@@ -28,6 +31,8 @@ class Recipe(WithFiles, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The file pieces.txt of a table of subword vectors"""
     pretrained: Path | None = None
     """The file config.json of a pretrained encoder"""
+    teachers: tuple[str, ...] = ()
+    """The names of recipes whose models are teachers; they are built first, in the same folder"""
     encoding: str = "utf-8"
     preset: str = "base"
     most_words: int = 0
@@ -49,6 +54,8 @@ class Recipe(WithFiles, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def read_recipe(path: Path) -> tuple[Recipe, Configuration]:
     """Read and validate a recipe, and raise if one of its files is missing."""
     recipe = resolve_paths(convert(read_toml(path), Recipe, str(path)), path.parent)
+    if (recipe.dev is None) != (recipe.dev_fraction > 0):
+        raise LongarcError(f"{path}: expected either dev or dev_fraction", "Development data selects the best epoch.")
     configuration = preset(recipe.preset).updated(recipe.settings, f"{path}: set")
     require_files(recipe.files, path)
     return recipe, configuration
