@@ -42,14 +42,13 @@ from contenders import (
 if TYPE_CHECKING:
     from longarc import Sentence
 
-PRESETS = ("transformer", "base", "paper")
+PRESETS = ("fast", "base", "transformer", "paper")
 SPACY_STEPS = 3_000
 UDPIPE_TOKENIZER = "epochs=20"
 UDPIPE_TAGGER = "iterations=5"
 """Limits that keep the training of the other parsers short. By default spaCy stops after 1,600 steps without a better
 dev score, and UDPipe trains its tokenizer for 100 epochs and its tagger for 20 iterations."""
 UDPIPE_PARSER = "iterations=10;transition_system=swap;transition_oracle=static_lazy"
-OURS = "Longarc, base, 8-bit"
 MEASURES = {
     "uas": ("UAS", ".2f", 1),
     "las": ("LAS", ".2f", 1),
@@ -135,6 +134,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--vectors", type=Path, help="word vectors for all parsers, in word2vec text format")
     parser.add_argument("--encoder", type=Path, help="pretrained encoder for the preset transformer, left out without")
     parser.add_argument("--presets", nargs="+", default=list(PRESETS), help="Longarc presets (default: all)")
+    parser.add_argument("--bits", nargs="+", type=int, default=[32, 8], help="precisions of Longarc (default: 32 8)")
     parser.add_argument("--repeat", type=int, default=2, help="copies of the test file in the timed input (default: 2)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each parser, alternating (default: 3)")
     parser.add_argument("--threads", type=int, default=2, help="threads or processes of each parser (default: 2)")
@@ -161,8 +161,9 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path, dev: Path) ->
     contenders = []
     for preset in arguments.presets:
         train_longarc(work / f"{name}-{preset}", preset, train, dev, arguments)
-    for bits, end in ((32, ""), (8, "-int8")):  # similar models run one after the other
+    for bits in arguments.bits:  # similar models run one after the other
         for preset in arguments.presets:
+            end = "-int8" if bits == 8 else ""
             model = work / f"{name}-{preset}" / f"{name}-{preset}{end}.longarc"
             contenders.append(Contender(f"Longarc, {preset}, {bits}-bit", "longarc", "longarc", model))
     vectors = [arguments.vectors] if arguments.vectors else []
@@ -364,22 +365,25 @@ def lemma_cell(row: dict[str, Any], key: str) -> str:
 
 
 def compare_with_others(results: dict[str, Any]) -> list[str]:
-    """Return a sentence for each other parser, with every measure in which Longarc's 8-bit model is worse."""
-    ours = next(one for one in results["contenders"] if one["contender"] == OURS)
-    texts = []
-    for other in results["contenders"]:
-        if other is ours or other["contender"].endswith("32-bit"):
-            continue
-        text = f"{OURS}, against {other['contender']}: LAS {ours['las'] - other['las']:+.2f}, "
-        ratio = statistics.median(a / b for a, b in zip(ours["speeds"], other["speeds"], strict=True))
-        text += f"{ratio:.2f} times the speed, {ours['with_startup'] / other['with_startup']:.2f} times with start-up."
-        worse = [
-            f"{name} ({ours[key]:{form}} against {other[key]:{form}})"
-            for key, (name, form, better) in MEASURES.items()
-            if better * ours.get(key, 0) < better * other.get(key, 0)
-        ]
-        texts.append(f"{text} Worse: {', '.join(worse)}." if worse else f"{text} Worse in no measure.")
-    return texts
+    """Return a sentence for each 8-bit model of Longarc and each other parser, with every measure in which Longarc is
+    worse."""
+    ours = [one for one in results["contenders"] if one["contender"].endswith("8-bit")]
+    others = [one for one in results["contenders"] if one["kind"] != "longarc"]
+    return [compare_pair(one, other) for one in ours for other in others]
+
+
+def compare_pair(ours: dict[str, Any], other: dict[str, Any]) -> str:
+    """Return a sentence about a model of Longarc and another parser."""
+    text = f"{ours['contender']}, against {other['contender']}: LAS {ours['las'] - other['las']:+.2f}, "
+    ratio = statistics.median(a / b for a, b in zip(ours["speeds"], other["speeds"], strict=True))
+    text += f"{ratio:.2f} times the speed, {ours['with_startup'] / other['with_startup']:.2f} times with start-up."
+    worse = [
+        f"{name} ({ours[key]:{form}} against {other[key]:{form}})"
+        for key, (name, form, better) in MEASURES.items()
+        if better * ours.get(key, 0) < better * other.get(key, 0)
+        and (key != "lemma" or "spaCy" not in other["contender"])
+    ]
+    return f"{text} Worse: {', '.join(worse)}." if worse else f"{text} Worse in no measure."
 
 
 def draw(treebanks: list[dict[str, Any]]) -> None:
