@@ -220,7 +220,7 @@ def test_help_comes_at_once() -> None:
 LOADED = "import sys; print([name for name in ('numpy', 'torch', 'onnxruntime', 'matplotlib') if name in sys.modules])"
 
 
-LISTING_SYSTEMS = ["oracle", "train"]
+LISTING_SYSTEMS = ["distill", "oracle", "train"]
 """The help of these commands lists the transition systems, which need numpy."""
 
 
