@@ -31,8 +31,11 @@ def batches_by_length(lengths: Sequence[int] | NDArray[np.int64], budget: int) -
     return batches
 
 
-def groups_of_like_length(lengths: NDArray[np.integer[Any]], group_cost: int) -> list[NDArray[np.int64]]:
-    """Partition sentence indices into groups of minimal total cost: longest × count + `group_cost` for each group.
+def groups_of_like_length(
+    lengths: NDArray[np.integer[Any]], group_cost: int, power: int = 1
+) -> list[NDArray[np.int64]]:
+    """Partition sentence indices into groups of minimal total cost, which is longest^power × count + `group_cost` for
+    each group.
 
     Sentences of one length are in one group.
     """
@@ -42,7 +45,7 @@ def groups_of_like_length(lengths: NDArray[np.integer[Any]], group_cost: int) ->
     least = [0]  # minimal cost of the sentences of the first k sizes
     first_sizes = []  # first size of the group that ends with each size
     for last, size in enumerate(sizes.tolist()):
-        costs = [least[first] + size * (ends[last + 1] - ends[first]) for first in range(last + 1)]
+        costs = [least[first] + size**power * (ends[last + 1] - ends[first]) for first in range(last + 1)]
         least.append(min(costs) + group_cost)
         first_sizes.append(costs.index(min(costs)))
     groups = []

@@ -29,8 +29,10 @@ class Featurizer(ABC):
     """The encoder's name in FEATURIZERS and ENCODERS"""
     graphs: Sequence[str] = ()
     """The names of the graphs that the encoder needs besides the main one."""
-    reads_padding: ClassVar[bool] = True
-    """Whether sentences of different lengths cost the encoder more than the words that they have."""
+    padding_power: ClassVar[int] = 1
+    group_cost: ClassVar[int] = 15
+    """A batch goes through the network in groups of similar length. A group of sentences is assumed to cost as much as
+    longest^power × count + `group_cost`: recurrent networks read padding like words, attention reads pairs of words."""
     keeps_memory: ClassVar[bool] = False
     """Whether the main graph keeps its memory from batch to batch; see runtime.graph."""
 

@@ -20,9 +20,6 @@ from longarc.runtime.model_file import RELATIONS, ModelFile
 from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreTable
 
-GROUP_COST = 15
-"""A batch goes through the network in groups of similar length if padding costs as much as words. Each group also
-costs as much as this many words. The search handles the whole batch at once."""
 ARCS_AT_ONCE = 128
 """Arcs labelled at once: each needs a vector per relation, and these should stay in the processor's cache."""
 TOTALS = "totals"
@@ -91,8 +88,8 @@ class Session:
         with_totals = (totals and self._has_totals) or searches_totals
         extra += [TOTALS] if with_totals else []
         lengths = lengths_in_nodes(sentences)
-        reads_padding = self._description.features.reads_padding
-        groups = groups_of_like_length(lengths, GROUP_COST) if reads_padding else []
+        features = self._description.features
+        groups = groups_of_like_length(lengths, features.group_cost, features.padding_power)
         if len(groups) <= 1:
             arrays = self._run_group(sentences, extra)
         else:

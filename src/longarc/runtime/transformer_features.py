@@ -54,7 +54,7 @@ class TransformerFeatures(Featurizer):
     """Splits words into pieces, and long sentences into windows; spells words if the model reads characters too."""
 
     kind = "transformer"
-    reads_padding = False
+    padding_power, group_cost = 2, 2_500
     keeps_memory = True
 
     def __init__(self, architecture: Architecture, tokenizer: SubwordTokenizer, spelling: SpelledWords) -> None:
