@@ -1,18 +1,23 @@
-"""Compare the speed of training with that of the network's two BiLSTM blocks alone, an upper bound.
+"""Measure the speed of training, compared with that of the network's two BiLSTM blocks alone, an upper bound.
 
 Alternates, on the same batches, a whole training step (forward, loss, backward, Adam) and a step of the bare blocks.
-Prints the median tokens/s of both and their ratio.
+Prints the median tokens/s of both and their ratio, and the peak memory. With a pretrained encoder there are no such
+blocks, and only the training is measured.
 
     python bench/train_speed.py TRAIN.conllu
+    python bench/train_speed.py TRAIN.conllu --preset transformer --system pointer --encoder DIR
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -29,18 +34,24 @@ from longarc.training.training_data import Batch, epoch_batches, make_batch
 from longarc.trees.structure import require_tree
 
 
+BARE = "bare BiLSTM blocks"
+
+
 def main() -> None:
     arguments = parse_arguments()
     torch.set_num_threads(arguments.threads or available_cores())
     sentences = read_all(arguments.treebank, encoding=arguments.encoding, check=require_tree)
-    configuration = preset(arguments.preset).updated({"system": arguments.system}, "--system")
-    model, data = prepare(configuration, sentences, [])
+    settings = {"system": arguments.system, "encoder_precision": arguments.encoder_precision}
+    configuration = preset(arguments.preset).updated(settings, "command line")
+    model, data = prepare(configuration, sentences, [], [arguments.encoder] if arguments.encoder else [])
     nodes = np.array([len(example) for example in data.examples])
     chosen = epoch_batches(nodes, configuration, epoch=1)[: arguments.batches]
-    train_step, bare_step = full_step(model), bare_blocks_step(model)
-    speeds: dict[str, list[float]] = {"training": [], "bare BiLSTM blocks": []}
+    steps = {"training": full_step(model)}
+    if not arguments.encoder:
+        steps[BARE] = bare_blocks_step(model)
+    speeds: dict[str, list[float]] = {name: [] for name in steps}
     for round_number in range(arguments.rounds + 1):
-        for name, step in (("training", train_step), ("bare BiLSTM blocks", bare_step)):
+        for name, step in steps.items():
             seconds, tokens = 0.0, 0
             for indices in chosen:
                 examples = [data.examples[index] for index in indices]
@@ -54,13 +65,16 @@ def main() -> None:
             if round_number:  # the first round warms up
                 speeds[name].append(tokens / seconds)
     medians = {name: statistics.median(values) for name, values in speeds.items()}
-    ratio = medians["training"] / medians["bare BiLSTM blocks"]
+    ratios = {"ratio": medians["training"] / medians[BARE]} if BARE in medians else {}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
     if arguments.json:
-        print(json.dumps({"system": arguments.system, **medians, "ratio": ratio}))
+        print(json.dumps({"system": arguments.system, **medians, **ratios, "peak_mb": peak}))
         return
     for name, speed in medians.items():
         print(f"{name:20} {speed:8,.0f} tokens/s")
-    print(f"{'ratio':20} {ratio:8.2f}")
+    for name, ratio in ratios.items():
+        print(f"{name:20} {ratio:8.2f}")
+    print(f"{'peak memory':20} {peak:8,.0f} MB")
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -69,6 +83,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--encoding", default="utf-8", help="encoding of the treebank (default: utf-8)")
     parser.add_argument("--preset", default="paper", help="preset of the network (default: paper)")
     parser.add_argument("--system", default="nl-covington", help="transition system (default: nl-covington)")
+    parser.add_argument("--encoder", type=Path, help="folder of a pretrained encoder, for the preset transformer")
+    parser.add_argument("--encoder-precision", default="float32", help="float32 (default) or bfloat16")
     parser.add_argument("--batches", type=int, default=12, help="batches per round (default: 12)")
     parser.add_argument("--rounds", type=int, default=3, help="number of rounds, alternating (default: 3)")
     parser.add_argument("--threads", type=int, help="number of threads (default: all cores)")
