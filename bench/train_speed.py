@@ -33,7 +33,6 @@ from longarc.training.trained_model import TrainedModel
 from longarc.training.training_data import Batch, epoch_batches, make_batch
 from longarc.trees.structure import require_tree
 
-
 BARE = "bare BiLSTM blocks"
 
 
