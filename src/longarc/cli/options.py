@@ -49,8 +49,7 @@ Model = Annotated[
         "-m",
         metavar="NAME",
         autocompletion=complete_model,
-        help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default. Several models, "
-        "separated by commas, parse together.",
+        help="A .longarc file, or a name or language that `longarc models` lists; en_ewt by default.",
     ),
 ]
 SkipInvalid = Annotated[bool, typer.Option("--skip-invalid", help="Report invalid sentences and skip them.")]
