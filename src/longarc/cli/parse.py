@@ -94,8 +94,8 @@ def parse(
     whether a single line break does. MISC records the white space between words, so that the text can be restored from
     the output exactly.
 
-    Several models, separated by commas, parse together: --model one.longarc,two.longarc. They must be trained on the same
-    treebank with the same transition system.
+    Several models, separated by commas, parse together: --model one.longarc,two.longarc. They must be trained on the
+    same treebank with the same transition system.
 
     Prob is the probability of the transition that created the word's arc, including its relation, among all
     transitions that were legal at that point. It is not the probability of the whole tree.
