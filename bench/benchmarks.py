@@ -7,6 +7,7 @@ All parsers read the gold words of the test file and predict the tags themselves
     longarc fetch-treebank eu_bdt_v1.4 en_ewt en_glove100
     python bench/benchmarks.py eu_bdt_v1.4 --work DIR --json bench/results/eu_bdt_v1.4.json
     python bench/benchmarks.py en_ewt --work DIR --json FILE --vectors treebanks/en_glove100/glove100.top100k.vec
+    python bench/benchmarks.py en_ewt … --encoder treebanks/en_minilm     # with the preset transformer
     python bench/benchmarks.py --report bench/results/*.json     # writes docs/benchmarks.md and its picture
 """
 
@@ -103,6 +104,7 @@ def main() -> None:
         scores = {contender: measure_scores(contender, once) for contender in contenders}
         raw = measure_raw_text(contenders, test, folder, arguments.threads)
     results = {
+        "title": arguments.title or arguments.treebank.name,
         "treebank": arguments.treebank.name,
         "train_words": sum(map(len, parts["train"])),
         "words": once.words,
@@ -135,9 +137,13 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--encoder", type=Path, help="pretrained encoder for the preset transformer, left out without")
     parser.add_argument("--presets", nargs="+", default=list(PRESETS), help="Longarc presets (default: all)")
     parser.add_argument("--bits", nargs="+", type=int, default=[32, 8], help="precisions of Longarc (default: 32 8)")
+    parser.add_argument(
+        "--others", nargs="*", default=["spacy", "udpipe"], help="other parsers (default: spacy udpipe)"
+    )
     parser.add_argument("--repeat", type=int, default=2, help="copies of the test file in the timed input (default: 2)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each parser, alternating (default: 3)")
     parser.add_argument("--threads", type=int, default=2, help="threads or processes of each parser (default: 2)")
+    parser.add_argument("--title", default="", help="heading of the page's section (default: the treebank)")
     parser.add_argument("--remark", default="", help="text for the page, if the models were made in another way")
     parser.add_argument("--json", type=Path, help="also write the measurements to this file")
     parser.add_argument("--report", type=Path, nargs="+", help="write docs/benchmarks.md from these JSON files")
@@ -167,13 +173,13 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path, dev: Path) ->
             model = work / f"{name}-{preset}" / f"{name}-{preset}{end}.longarc"
             contenders.append(Contender(f"Longarc, {preset}, {bits}-bit", "longarc", "longarc", model))
     vectors = [arguments.vectors] if arguments.vectors else []
-    spacy = build_once(train_spacy, work / f"{name}-spacy", train, dev, *vectors)
-    udpipe = build_once(train_udpipe, work / f"{name}.udpipe", train, dev, *vectors)
-    return [
-        *contenders,
-        Contender("spaCy", "spacy", "spacy", spacy),
-        Contender(f"UDPipe 1, {threads} processes", "ufal.udpipe", "udpipe", udpipe, threads),
-    ]
+    if "spacy" in arguments.others:
+        spacy = build_once(train_spacy, work / f"{name}-spacy", train, dev, *vectors)
+        contenders.append(Contender("spaCy", "spacy", "spacy", spacy))
+    if "udpipe" in arguments.others:
+        udpipe = build_once(train_udpipe, work / f"{name}.udpipe", train, dev, *vectors)
+        contenders.append(Contender(f"UDPipe 1, {threads} processes", "ufal.udpipe", "udpipe", udpipe, threads))
+    return contenders
 
 
 def train_longarc(folder: Path, preset: str, train: Path, dev: Path, arguments: argparse.Namespace) -> None:
@@ -290,7 +296,7 @@ def measure_raw_text(
     for contender in contenders:
         measure(contender, task)
         scores = score_sentences(test, read_all(task.output), Conventions("count", "universal"))
-        rows.append({"contender": contender.name, **{name: 100 * scores[name].f1 for name in RAW_MEASURES}})
+        rows.append({"contender": contender.name, **{name: scores[name].f1 for name in RAW_MEASURES}})
     return rows
 
 
@@ -317,7 +323,7 @@ def write_page(treebanks: list[dict[str, Any]]) -> None:
         "\n".join(f"- {text}" for text in OPTIONS.values()),
     ]
     for results in treebanks:
-        parts += [f"## {results['treebank']}", describe_setup(results), table(results)]
+        parts += [f"## {results['title']}", describe_setup(results), table(results)]
         parts.append("\n".join(f"- {text}" for text in compare_with_others(results)))
         if results.get("raw_text"):
             parts += ["From raw text, F1 by the rules of CoNLL 2018 (no subtypes):", raw_table(results["raw_text"])]
@@ -328,7 +334,7 @@ def write_page(treebanks: list[dict[str, Any]]) -> None:
 
 def describe_setup(results: dict[str, Any]) -> str:
     """Return a paragraph about the data, the machine and the rounds."""
-    vectors = f" All parsers use the word vectors {results['vectors']}." if results["vectors"] else ""
+    vectors = f" Word vectors: {results['vectors']} (not for the preset transformer)." if results["vectors"] else ""
     return (
         f"Test file: {results['words']:,} words; training file: {results['train_words']:,} words.{vectors} "
         f"{results['threads']} threads, {results['cores']} cores, {results['machine']}, Python {results['python']}. "
@@ -411,7 +417,7 @@ def draw(treebanks: list[dict[str, Any]]) -> None:
         for preset in PRESETS:
             pair = [one for one in results["contenders"] if one["contender"].startswith(f"Longarc, {preset},")]
             panel.plot([one["speed"] for one in pair], [one["las"] for one in pair], color=colours["longarc"], lw=1)
-        panel.set(title=results["treebank"], xlabel="tokens per second", ylabel="LAS")
+        panel.set(title=results["title"], xlabel="tokens per second", ylabel="LAS")
         panel.margins(y=0.15)
         panel.set_xlim(0, 1.2 * max(one["speed"] for one in results["contenders"]))
         panel.xaxis.set_major_formatter("{x:,.0f}")

@@ -169,21 +169,12 @@ def _current_format(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     version = data.get("format")
     if version == FORMAT:
         return data
-    if version == 1:
-        # The embedded English model is of format 1, whose keys and graph outputs had other names.
-        words = data.get("words")
-        encoder = {"kind": "words", "words": words, "trained": len(words) if isinstance(words, list) else 0}
-        encoder |= {"characters": data["characters"]} if "characters" in data else {}
-        columns = {new: data[old] for new, old in FORMAT_1_COLUMNS.items() if data.get(old)}
-        rest = {key: value for key, value in data.items() if key not in encoder}
-        return {**rest, "encoder": encoder, "columns": columns}
     newer = isinstance(version, int) and version > FORMAT
     hint = "Use a newer version of Longarc." if newer else "Package the model again with this version of Longarc."
     raise LongarcError(f"{name}: model format {ascii(version)[:50]}, this version reads {FORMAT}", hint)
 
 
 _FIRST_WORDS = [UNKNOWN_WORD, ROOT_WORD]
-FORMAT_1_COLUMNS = {"upos": "tags", "xpos": "fine_tags", "feats": "features"}
 
 
 def _one_of(names: Any, data: Mapping[str, Any], key: str) -> Any:

@@ -13,7 +13,6 @@ from longarc.data.batches import groups_of_like_length
 from longarc.data.sentence import NO_HEAD
 from longarc.data.vocabulary import Labels
 from longarc.errors import LongarcError
-from longarc.runtime.description import FORMAT_1_COLUMNS
 from longarc.runtime.features import MAIN, Arrays, Forms, lengths_in_nodes
 from longarc.runtime.graph import Graph
 from longarc.runtime.model_file import RELATIONS, ModelFile
@@ -133,7 +132,7 @@ class Session:
             binding.bind_cpu_input("with_totals", np.array(TOTALS in extra))
         for name, array in arrays.items():
             shape = _nodes_first(array).shape if name in logits else array.shape
-            binding.bind_output(self._graph_name(name), "cpu", 0, array.dtype, shape, array.ctypes.data)
+            binding.bind_output(name, "cpu", 0, array.dtype, shape, array.ctypes.data)
         with self._main.errors():
             session.run_with_iobinding(binding)
         return {name: _nodes_first(array).swapaxes(0, 1) if name in logits else array for name, array in arrays.items()}
@@ -145,13 +144,10 @@ class Session:
     def _allocate(self, batch: int, nodes: int, extra: list[str], make: Callable[..., NDArray[Any]]) -> Arrays:
         arrays = {}
         for name in [*self._outputs, *extra]:
-            declared = self._declared[self._graph_name(name)]
+            declared = self._declared[name]
             sizes = [size if isinstance(size, int) else nodes for size in declared.shape[2:]]
             arrays[name] = make((batch, nodes, *sizes), DTYPES[declared.type])
         return arrays
-
-    def _graph_name(self, output: str) -> str:
-        return output if output in self._declared else FORMAT_1_COLUMNS.get(output, output)
 
     def relations(self, scores: BatchScores, heads: Ints) -> tuple[Ints, NDArray[np.float32]]:
         """[batch, N] Return the best relation of each word to its head [batch, N] and its probability given the arc;
@@ -184,7 +180,7 @@ class Session:
 
     def _probe(self) -> None:
         """Score a few words to find out now whether the graphs fit the description."""
-        if missing := {self._graph_name(name) for name in self._outputs} - self._declared.keys():
+        if missing := set(self._outputs) - self._declared.keys():
             raise LongarcError(f"{self._name}: the graph does not return {', '.join(sorted(missing))}")
         last_word, last_character = self._description.features.probe()
         result = self.run([["", last_word], [last_character]], totals=True)
