@@ -40,6 +40,15 @@ class Graph:
         with self.errors():
             return self.session.run(outputs, inputs)
 
+    def run_bound(self, binding: Any, *, is_large: bool) -> None:
+        """Run with bound inputs and outputs. After a large batch, the graph gives back the memory that it keeps."""
+        options = None
+        if is_large and self._keeps_memory:
+            options = onnxruntime.RunOptions()
+            options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+        with self.errors():
+            self.session.run_with_iobinding(binding, options)
+
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Turn the errors of a running graph into LongarcErrors."""
@@ -52,8 +61,8 @@ class Graph:
 def open_graph(content: bytes, name: str, keeps_memory: bool = False) -> Any:
     """Return an onnxruntime session for a graph; `name` is the model's name in errors.
 
-    keeps_memory: keep what the largest batch needed. A graph with large intermediate values would otherwise spend half
-    of its time in getting memory from the system; others are no faster.
+    keeps_memory: keep the memory of a batch for the next one. A graph with large intermediate values would otherwise
+    spend half of its time in getting memory from the system; others are no faster.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # the parser runs one batch per core instead

@@ -19,6 +19,8 @@ from longarc.runtime.model_file import RELATIONS, ModelFile
 from longarc.transitions import get_system
 from longarc.transitions.system import Ints, ScoreTable
 
+LARGE_BATCH = 100_000
+"""Pairs of nodes, padding included, above which a batch is no measure of the memory that others need."""
 ARCS_AT_ONCE = 128
 """Arcs labelled at once: each needs a vector per relation, and these should stay in the processor's cache."""
 TOTALS = "totals"
@@ -124,8 +126,7 @@ class Session:
         inputs = self.inputs(sentences)
         arrays = self._allocate(len(sentences), int(inputs["lengths"].max()), extra, np.empty)
         logits = {logits_of(name) for name in self._description.columns}
-        session = self._main.session
-        binding = session.io_binding()
+        binding = self._main.session.io_binding()
         for name, value in inputs.items():
             binding.bind_cpu_input(name, np.ascontiguousarray(value))
         if self._has_totals:
@@ -133,8 +134,7 @@ class Session:
         for name, array in arrays.items():
             shape = _nodes_first(array).shape if name in logits else array.shape
             binding.bind_output(name, "cpu", 0, array.dtype, shape, array.ctypes.data)
-        with self._main.errors():
-            session.run_with_iobinding(binding)
+        self._main.run_bound(binding, is_large=arrays["arcs"].size > LARGE_BATCH)
         return {name: _nodes_first(array).swapaxes(0, 1) if name in logits else array for name, array in arrays.items()}
 
     def _check_labels(self, numbers: Ints, labels: Labels) -> None:
