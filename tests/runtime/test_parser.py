@@ -144,7 +144,7 @@ TEXTS = [
     "Nobody knew why.\n\nThey   had no idea.",
     "  \n",
     "Go!",
-    "«Why», he said. " * 40,
+    "He left early. " * 40,
     "\n\nThe end",
 ]
 

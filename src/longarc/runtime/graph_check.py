@@ -43,7 +43,6 @@ OPERATORS: dict[tuple[str, str], dict[str, int]] = {
     ("", "DynamicQuantizeLinear"): {},
     ("", "Expand"): {},
     ("", "Gather"): {"axis": INT},
-    ("", "Identity"): {},
     ("", "If"): {"then_branch": GRAPH, "else_branch": GRAPH},
     ("", "LSTM"): LSTM_ATTRIBUTES,
     ("", "LayerNormalization"): {"axis": INT, "epsilon": FLOAT_VALUE},
