@@ -440,7 +440,7 @@ def load(
 ) -> Parser | AutoParser:
     """Load a model by file, by name or by language (`longarc models` lists them), by default the English model.
 
-    Several models, separated by commas, parse together as an ensemble, which is slower and more accurate. `auto`
+    Several models, separated by commas, parse together as an ensemble, which is slower. `auto`
     recognizes the language of each text and uses the installed model of that language. See Parser for the other
     options.
 
