@@ -17,6 +17,7 @@ from pathlib import Path
 import longarc
 from longarc import Sentence
 from longarc.configuration import parse_setting, preset
+from longarc.data.usual_spacing import with_spaces
 from longarc.evaluation.conventions import Conventions
 from longarc.evaluation.measures import score_sentences
 from longarc.runtime.graph import Graph
@@ -85,8 +86,8 @@ def make_runnable(trained: TrainedTokenizer) -> LearnedTokenizer:
 
 
 def score(tokenizer: Tokenizer, gold: Sequence[Sentence]) -> str:
-    """Return the F1 of words and sentences on the text of a treebank."""
-    split = tokenizer.split(labelled_text(gold).text)
+    """Return the F1 of words and sentences on the text of a treebank, with the usual spaces if it records none."""
+    split = tokenizer.split(labelled_text(with_spaces(gold)).text)
     for sentence in split:  # evaluation expects trees
         sentence.set_tree([-1, *range(len(sentence))], ["", *["root"] * len(sentence)])
     scores = score_sentences(gold, split, Conventions("count", "universal"))

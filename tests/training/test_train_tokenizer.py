@@ -10,6 +10,7 @@ from longarc import Sentence, read_all
 from longarc.evaluation.conventions import Conventions
 from longarc.evaluation.corpus import Corpus
 from longarc.evaluation.measures import count, judge, total
+from longarc.runtime.graph import Graph
 from longarc.runtime.tokenizer import LearnedTokenizer, Tokenizer
 from longarc.training.train_tokenizer import (
     IGNORED,
@@ -17,8 +18,8 @@ from longarc.training.train_tokenizer import (
     WINDOW,
     _Windows,
     describe,
-    has_text,
     labelled_text,
+    train_tokenizer,
 )
 from tests.helpers.text_treebank import treebank_with_text
 from tests.helpers.web_text import read_web_text, surface_tokens
@@ -34,9 +35,14 @@ def test_what_is_learnt_splits_new_text_as_the_treebank_does(learnt_tokenizer: T
     assert scores["sentences"].f1 > 97
 
 
-def test_a_treebank_without_spaces_has_no_text() -> None:
-    assert has_text(read_all(io.BytesIO(treebank_with_text(3).encode())))
-    assert not has_text([Sentence.from_forms(["a", "."])])
+def test_a_treebank_that_records_no_spaces_teaches_the_usual_ones() -> None:
+    sentences = [Sentence.from_forms(["Ann", "sleeps", "."]), Sentence.from_forms(["Bob", ",", "too", "."])] * 40
+    trained = train_tokenizer(sentences, seed=1, most_steps=200, step_done=lambda step, steps: None)
+    graph = trained.network.export()
+    tokenizer = LearnedTokenizer(trained.description, Graph(graph, lambda: graph, "tokenizer"), "tokenizer")
+    expected = [["Bob", ",", "too", "."], ["Ann", "sleeps", "."]]
+    assert surface_tokens(tokenizer, "Bob, too. Ann sleeps.") == expected
+    assert surface_tokens(tokenizer, "Bob , too . Ann sleeps .") == expected
 
 
 def test_augmentation_teaches_what_the_treebank_lacks(learnt_tokenizer: LearnedTokenizer) -> None:

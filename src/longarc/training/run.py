@@ -25,7 +25,7 @@ from longarc.training.packaging import model_paths
 from longarc.training.prepare import Distillation, prepare
 from longarc.training.process_group import ALONE, ProcessGroup
 from longarc.training.scoring import score_words
-from longarc.training.train_tokenizer import TokenizerCheckpoint, has_text, train_tokenizer
+from longarc.training.train_tokenizer import TokenizerCheckpoint, train_tokenizer
 from longarc.training.trained_model import (
     TOKENIZER_WEIGHTS,
     WEIGHTS,
@@ -198,15 +198,13 @@ def _tokenizer(
 ) -> TrainedTokenizer | None:
     """Train the tokenizer; with `resume`, use the one in the folder, or continue from its checkpoint."""
     checkpoint = TokenizerCheckpoint(out / TOKENIZER_STATE, fingerprint)
-    steps = model.configuration.tokenizer_steps if has_text(train) else 0
+    steps = model.configuration.tokenizer_steps
     for path in (checkpoint.path, out / TOKENIZER_WEIGHTS):
         if not resume or not steps:
             path.unlink(missing_ok=True)
         elif path.exists():
             _remove_if_damaged(path, reporter)
     if not steps:
-        if model.configuration.tokenizer_steps:
-            reporter.note("the treebank does not record spaces between words: raw text will be tokenized by rules")
         return None
     if (tokenizer := load_tokenizer(out, fingerprint)) is None:
         tokenizer = train_tokenizer(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from longarc.data.sentence import Sentence
+from longarc.data.usual_spacing import with_spaces
 from longarc.evaluation.breakdown import Row, break_down, nonprojective_row
 from longarc.evaluation.conventions import Conventions
 from longarc.evaluation.corpus import Corpus
 from longarc.evaluation.measures import judge, score_sentences
 from longarc.runtime.model_file import ModelFile
 from longarc.runtime.parser import Parser
-from longarc.training.train_tokenizer import has_text, labelled_text
+from longarc.training.train_tokenizer import labelled_text
 
 EVERYTHING = Conventions("count", "whole")
 """Every word counts, and every subtype."""
@@ -41,14 +42,17 @@ def score_nonprojective(gold: Sequence[Sentence], parsed: Sequence[Sentence]) ->
 
 
 def score_text(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
-    """Return the F1 of words, sentences and LAS on raw text, by the conventions of CoNLL 2018."""
-    parsed = parser(labelled_text(gold).text)
+    """Return the F1 of words, sentences and LAS on raw text, by the conventions of CoNLL 2018.
+
+    Treebanks that do not record spaces have the usual ones.
+    """
+    parsed = parser(labelled_text(with_spaces(gold)).text)
     scores = score_sentences(gold, parsed, Conventions("count", "universal"))
     return {f"text_{name}": scores[name].f1 for name in ("words", "sentences", "las")}
 
 
 def score_model(model: ModelFile, gold: Sequence[Sentence]) -> dict[str, float]:
-    """Return all scores of a model; raw text is scored if the model has a tokenizer and the treebank has text."""
+    """Return all scores of a model; raw text is scored if the model has a tokenizer."""
     if not gold:
         return {}
     parser = Parser(model)
@@ -58,6 +62,6 @@ def score_model(model: ModelFile, gold: Sequence[Sentence]) -> dict[str, float]:
     if nonprojective.gold:
         shares = nonprojective.as_dict()
         scores |= {f"nonprojective_{name}": shares[f"las_{name}"] for name in ("precision", "recall")}
-    if model.description.tokenizer is not None and has_text(gold):
+    if model.description.tokenizer is not None:
         scores |= score_text(parser, gold)
     return scores

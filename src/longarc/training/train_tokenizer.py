@@ -17,8 +17,9 @@ from torch.nn.functional import cross_entropy
 from longarc.data.characters import categories_of, read_characters
 from longarc.data.multiword import MultiwordRules
 from longarc.data.raw_text import spaces_around, surface_rows
-from longarc.data.sentence import FORM, ID, MISC, Sentence, is_multiword
+from longarc.data.sentence import FORM, ID, Sentence, is_multiword
 from longarc.data.spelling import UNKNOWN_CHARACTER, Characters
+from longarc.data.usual_spacing import records_spaces, with_usual_spacing
 from longarc.model.tokenizer_network import TokenizerNetwork
 from longarc.runtime.description import TokenizerDescription
 from longarc.runtime.tokenizer import (
@@ -68,11 +69,6 @@ class LabelledText:
     text: str
     labels: NDArray[np.int64]
     """[characters of the text]"""
-
-
-def has_text(sentences: Sequence[Sentence]) -> bool:
-    """Return whether a treebank records its text: some word must follow another without a space."""
-    return any("SpaceAfter=No" in row[MISC] for sentence in sentences for row in sentence.rows if len(row) > MISC)
 
 
 def labelled_text(sentences: Sequence[Sentence]) -> LabelledText:
@@ -199,6 +195,8 @@ class _TokenizerTraining:
         augmentation: float,
         abbreviations: Sequence[str],
     ) -> None:
+        if not records_spaces(sentences):  # learn from text with spaces everywhere, and from text with the usual ones
+            sentences = [*sentences, *map(with_usual_spacing, sentences)]
         passages = passages_of(sentences)
         texts = [label_passages(passages)]
         steps_per_pass = len(texts[0].text) / (WINDOW * BATCH * (1 - augmentation))
