@@ -20,7 +20,7 @@ from onnx import numpy_helper
 
 from longarc.errors import LongarcError
 from longarc.runtime.installed_models import EMBEDDED
-from longarc.runtime.model_file import DIGESTS, read_card, read_model_file, write_model_file
+from longarc.runtime.model_file import DIGESTS, MAX_COMPRESSED_BYTES, read_card, read_model_file, write_model_file
 from longarc.runtime.parser import load
 from tests.helpers.model_fuzz import pack, unpack
 from tests.helpers.small_models import packaged
@@ -82,10 +82,15 @@ def external_weights(entries: dict[str, bytes]) -> None:
     entries["model.onnx"] = model.SerializeToString()
 
 
-def compressed_graphs(content: bytes) -> bytes:
+def large_compressed_graph(content: bytes) -> bytes:
+    """A graph that is too large to be compressed, but otherwise valid: its documentation is long."""
+    entries = unpack(content)
+    model = onnx.load_from_string(entries["model.onnx"])
+    model.doc_string = " " * (MAX_COMPRESSED_BYTES + 1)
+    entries["model.onnx"] = model.SerializeToString()
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in unpack(content).items():
+        for name, data in entries.items():
             archive.writestr(name, data)
     return stream.getvalue()
 
@@ -116,7 +121,7 @@ HOSTILE: dict[str, Callable[[bytes], bytes]] = {
     "another system": rewritten(description_with(system="covington")),
     "NaN weights": rewritten(nan_weights),
     "weights in another file": rewritten(external_weights),
-    "compressed graphs": compressed_graphs,
+    "a large compressed graph": large_compressed_graph,
     "many entries": rewritten(lambda entries: entries.update({f"x{i}": b"" for i in range(100)})),
     "a system that is a list": rewritten(description_with(system=[])),
     "a scheme that is an object": rewritten(description_with(scheme={})),
@@ -174,6 +179,14 @@ def test_the_same_model_gives_the_same_file(toy_models: Path, tmp_path: Path) ->
     package = read_model_file(toy_models / "toy" / "toy.longarc")
     write_model_file(tmp_path / "again.longarc", package)
     assert (tmp_path / "again.longarc").read_bytes() == (toy_models / "toy" / "toy.longarc").read_bytes()
+
+
+def test_small_graphs_are_compressed(toy_models: Path) -> None:
+    with zipfile.ZipFile(toy_models / "toy" / "toy.longarc") as archive:
+        graphs = [entry for entry in archive.filelist if entry.filename.endswith(".onnx")]
+    for entry in graphs:
+        assert (entry.compress_type == zipfile.ZIP_DEFLATED) == (entry.file_size <= MAX_COMPRESSED_BYTES)
+    assert any(entry.compress_size < entry.file_size for entry in graphs)
 
 
 def test_a_card_that_longarc_writes_can_be_read(toy_models: Path, tmp_path: Path) -> None:

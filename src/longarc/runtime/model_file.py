@@ -32,6 +32,9 @@ RELATIONS, TOKENIZER = "relations", "tokenizer"
 DESCRIPTION, CARD, PROFILE = "model.json", "card.json", "language.bin"
 DIGESTS = "SHA256SUMS"
 MAX_GRAPH_BYTES = 1 << 30
+MAX_COMPRESSED_BYTES = 4 << 20
+"""Larger graphs are not compressed: that saves only a tenth of their size and makes loading slower, and in the file of
+somebody else, a small entry could become a graph of a gigabyte."""
 MAX_JSON = {DESCRIPTION: (32 << 20, 2_500_000), CARD: (1 << 20, 10_000)}
 """The bytes and values of the JSON files; a description with a million words has about 12 MB."""
 MAX_ENTRIES = 64
@@ -82,10 +85,14 @@ def model_file_bytes(model: ModelFile) -> bytes:
     with zipfile.ZipFile(stream, "w") as archive:
         for name, content in entries.items():
             info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-            # Compression hardly shrinks weights and makes loading slower.
-            info.compress_type = zipfile.ZIP_STORED if name.endswith(".onnx") else zipfile.ZIP_DEFLATED
+            info.compress_type = zipfile.ZIP_DEFLATED if _may_be_compressed(name, len(content)) else zipfile.ZIP_STORED
             archive.writestr(info, content)
     return stream.getvalue()
+
+
+def _may_be_compressed(entry: str, size: int) -> bool:
+    """Return whether an entry of this size may be compressed."""
+    return not entry.endswith(".onnx") or size <= MAX_COMPRESSED_BYTES
 
 
 def read_card(source: str | Path) -> dict[str, Any]:
@@ -182,8 +189,9 @@ def _entry(archive: zipfile.ZipFile, entry: str, limit: int, name: str) -> bytes
         raise LongarcError(f"{name}: not a Longarc model: it has no {entry}") from None
     if info.file_size > limit:
         raise LongarcError(f"{name}: {entry} claims {info.file_size:,} bytes, more than the limit of {limit:,}")
-    # Longarc does not compress graphs. If others could, a small file could contain a graph of a gigabyte.
-    compressions = {zipfile.ZIP_STORED} if entry.endswith(".onnx") else {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+    compressions = [zipfile.ZIP_STORED]
+    if _may_be_compressed(entry, info.file_size):
+        compressions.append(zipfile.ZIP_DEFLATED)
     if info.compress_type not in compressions:
         raise LongarcError(f"{name}: {entry} is not compressed in the expected way")
     try:
