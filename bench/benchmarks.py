@@ -1,9 +1,10 @@
-"""Compare the accuracy and speed of Longarc (presets, 32 and 8 bits), spaCy and UDPipe 1, trained on the same files.
+"""Compare the accuracy and speed of Longarc (presets, 32 and 8 bits), spaCy, UDPipe 1 and SuPar, trained on the same
+files.
 
 Trains the models that are not in the work folder yet, which takes hours; an interrupted Longarc training is resumed.
 All parsers read the gold words of the test file and predict the tags themselves. See contenders.py for the method.
 
-    pip install spacy ufal.udpipe
+    pip install spacy ufal.udpipe supar
     longarc fetch-treebank eu_bdt_v1.4 en_ewt en_glove100
     python bench/benchmarks.py eu_bdt_v1.4 --work DIR --json bench/results/eu_bdt_v1.4.json
     python bench/benchmarks.py en_ewt --work DIR --json FILE --vectors treebanks/en_glove100/glove100.top100k.vec
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from contenders import (
     CHECKOUT,
     LONGARC,
+    SUPAR_BATCH,
     Contender,
     Task,
     build_once,
@@ -69,10 +71,18 @@ RAW_MEASURES = {
     "uas": "UAS",
     "las": "LAS",
 }
-WITHOUT_LEMMAS = ("spaCy", "paper")
-"""Parts of the names of contenders that predict no lemmas."""
+NOT_PREDICTED = {"upos": ("SuPar",), **dict.fromkeys(("lemma", "lemmas"), ("spaCy", "paper", "SuPar"))}
+"""Parts of the names of contenders that do not predict a column."""
 PAGE = CHECKOUT / "docs" / "benchmarks.md"
 PICTURE = PAGE.with_suffix(".svg")
+SUPAR_OPTIONS = {
+    **{"feat": ["char"], "encoder": "lstm", "build": True, "checkpoint": False, "tree": True, "proj": False},
+    **{"partial": False, "punct": True, "max_len": None, "min_freq": 2, "fix_len": 20, "n_embed": 100},
+    **{"batch_size": SUPAR_BATCH, "buckets": 32, "update_steps": 1, "epochs": 100, "patience": 10, "verbose": False},
+    **{"lr": 2e-3, "mu": 0.9, "nu": 0.9, "eps": 1e-12, "weight_decay": 0, "clip": 5.0, "decay": 0.75},
+    **{"decay_steps": 5000, "seed": 1},
+}
+"""Its published configuration, with fewer epochs and less patience."""
 OPTIONS = {
     "longarc": "Longarc: `longarc train TRAIN --dev DEV --preset … --quantize`. The preset `paper` is the network of "
     "2018. It reads no characters, so without word vectors it learns little about rich morphology.",
@@ -81,6 +91,9 @@ OPTIONS = {
     "udpipe": f"UDPipe 1: tokenizer `{UDPIPE_TOKENIZER}`; default tagger with lemmas and features, `{UDPIPE_TAGGER}`; "
     f"parser `{UDPIPE_PARSER}`. By default it trains for 100 epochs and 20 iterations, so its scores may be slightly "
     "higher.",
+    "supar": "SuPar: biaffine parser with characters and its published options, at most "
+    f"{SUPAR_OPTIONS['epochs']} epochs, until {SUPAR_OPTIONS['patience']} in a row are no better on dev. It predicts "
+    "no tags.",
 }
 
 
@@ -138,7 +151,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--presets", nargs="+", default=list(PRESETS), help="Longarc presets (default: all)")
     parser.add_argument("--bits", nargs="+", type=int, default=[32, 8], help="precisions of Longarc (default: 32 8)")
     parser.add_argument(
-        "--others", nargs="*", default=["spacy", "udpipe"], help="other parsers (default: spacy udpipe)"
+        "--others", nargs="*", default=["spacy", "udpipe"], help="spacy, udpipe, supar (default: spacy udpipe)"
     )
     parser.add_argument("--repeat", type=int, default=2, help="copies of the test file in the timed input (default: 2)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each parser, alternating (default: 3)")
@@ -179,6 +192,9 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path, dev: Path) ->
     if "udpipe" in arguments.others:
         udpipe = build_once(train_udpipe, work / f"{name}.udpipe", train, dev, *vectors)
         contenders.append(Contender(f"UDPipe 1, {threads} processes", "ufal.udpipe", "udpipe", udpipe, threads))
+    if "supar" in arguments.others:
+        supar = build_once(train_supar, work / f"{name}.supar", train, dev, *vectors)
+        contenders.append(Contender("SuPar, biaffine", "supar", "supar", supar))
     return contenders
 
 
@@ -258,6 +274,24 @@ def train_udpipe(target: Path, train: Path, dev: Path, vectors: Path | None = No
     target.write_bytes(model)
 
 
+def train_supar(target: Path, train: Path, dev: Path, vectors: Path | None = None) -> None:
+    """Train SuPar's biaffine parser with characters and its published options until dev stops improving."""
+    os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"  # it reads its own checkpoint
+    from supar import BiaffineDependencyParser
+
+    from longarc.data.files import read_chunks
+
+    with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
+        options: dict[str, Any] = {**SUPAR_OPTIONS, "path": str(Path(temporary) / "model"), "embed": None}
+        if vectors is not None:  # without the line that counts words and dimensions
+            plain = Path(temporary) / "vectors.txt"
+            plain.write_bytes(b"".join(read_chunks(vectors)).partition(b"\n")[2])
+            options |= {"embed": str(plain), "unk": ""}
+        files = {"train": str(train), "dev": str(dev), "test": str(dev)}
+        BiaffineDependencyParser.build(**files, **options).train(**files, **options)
+        Path(options["path"]).rename(target)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Measuring.
 
@@ -293,6 +327,8 @@ def measure_raw_text(
     task = Task(source, folder / "raw.conllu", sum(map(len, test)), threads)
     rows = []
     for contender in contenders:
+        if contender.load == "supar":  # it reads words
+            continue
         measure(contender, task)
         scores = score_sentences(test, read_all(task.output), Conventions("count", "universal"))
         rows.append({"contender": contender.name, **{name: scores[name].f1 for name in RAW_MEASURES}})
@@ -348,25 +384,31 @@ def table(results: dict[str, Any]) -> str:
     head += ["start-up s", "peak MB", "model MB"]
     lines = [f"| {' | '.join(head)} |", "|---|---|" + "---:|" * (len(head) - 2)]
     row = (
-        "| {contender} | {version} | {uas:.2f} | {las:.2f} | {upos:.2f} | {lemmas} | {speed:,.0f} "
+        "| {contender} | {version} | {uas:.2f} | {las:.2f} | {upos_cell} | {lemma_cell} | {speed:,.0f} "
         "| {slowest:,.0f}–{fastest:,.0f} | {with_startup:,.0f} | {startup:.2f} | {peak_mb:,.0f} | {size_mb:,.1f} |"
     )
-    return "\n".join([*lines, *(row.format(**one, lemmas=lemma_cell(one, "lemma")) for one in results["contenders"])])
+    for one in results["contenders"]:
+        lines.append(row.format(**one, **{f"{key}_cell": score_cell(one, key) for key in ("upos", "lemma")}))
+    return "\n".join(lines)
 
 
 def raw_table(rows: list[dict[str, Any]]) -> str:
     """Return the scores from raw text as a Markdown table."""
     lines = [f"| parser | {' | '.join(RAW_MEASURES.values())} |", "|---|" + "---:|" * len(RAW_MEASURES)]
     for row in rows:
-        cells = [lemma_cell(row, name) if name == "lemmas" else f"{row[name]:.2f}" for name in RAW_MEASURES]
+        cells = (score_cell(row, name) for name in RAW_MEASURES)
         lines.append(f"| {row['contender']} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def lemma_cell(row: dict[str, Any], key: str) -> str:
-    """Return the score of lemmas, if the contender predicts any and it was measured."""
-    is_measured = key in row and not any(part in row["contender"] for part in WITHOUT_LEMMAS)
-    return f"{row[key]:.2f}" if is_measured else "–"
+def score_cell(row: dict[str, Any], key: str) -> str:
+    """Return a score, if it was measured and the contender predicts the column."""
+    return f"{row[key]:.2f}" if key in row and is_predicted(row["contender"], key) else "–"
+
+
+def is_predicted(contender: str, key: str) -> bool:
+    """Return whether a contender predicts what a score measures."""
+    return not any(part in contender for part in NOT_PREDICTED.get(key, ()))
 
 
 def compare_with_others(results: dict[str, Any]) -> list[str]:
@@ -385,8 +427,7 @@ def compare_pair(ours: dict[str, Any], other: dict[str, Any]) -> str:
     worse = [
         f"{name} ({ours[key]:{form}} against {other[key]:{form}})"
         for key, (name, form, better) in MEASURES.items()
-        if better * ours.get(key, 0) < better * other.get(key, 0)
-        and (key != "lemma" or "spaCy" not in other["contender"])
+        if better * ours.get(key, 0) < better * other.get(key, 0) and is_predicted(other["contender"], key)
     ]
     return f"{text} Worse: {', '.join(worse)}." if worse else f"{text} Worse in no measure."
 
@@ -400,7 +441,7 @@ def draw(treebanks: list[dict[str, Any]]) -> None:
     from matplotlib import pyplot
 
     figure, panels = pyplot.subplots(1, len(treebanks), figsize=(5.2 * len(treebanks), 4), squeeze=False)
-    colours = {"longarc": "#0072b2", "spacy": "#d55e00", "udpipe": "#009e73"}
+    colours = {"longarc": "#0072b2", "spacy": "#d55e00", "udpipe": "#009e73", "supar": "#cc79a7"}
     for panel, results in zip(panels[0], treebanks, strict=True):
         for one in results["contenders"]:
             panel.scatter(one["speed"], one["las"], color=colours[one["kind"]], s=40, zorder=3)

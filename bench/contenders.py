@@ -2,7 +2,7 @@
 
 Each contender reads a CoNLL-U file with gold words, tags and parses it, and writes the result; or it reads a text and
 tokenizes it first. spaCy reads and writes only words, tags and arcs. UDPipe also writes lemmas and features, and parses
-parts of a CoNLL-U file in several processes.
+parts of a CoNLL-U file in several processes. SuPar predicts arcs only, and does not read text.
 Memory is the sum of the peaks of all processes; shared pages count in each of them.
 """
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # a process that measures another parser must not load Longar
 CHECKOUT = Path(__file__).resolve().parents[1]
 LONGARC = str(Path(sys.executable).with_name("longarc"))
 LIMIT_BATCH_TOKENS = 4_000
+SUPAR_BATCH = 5_000
+"""Words, as in its configuration."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,24 @@ def load_udpipe(model: str, task: Task, processes: int) -> Job:
     return job
 
 
-LOADERS = {"longarc": load_longarc, "limit": load_limit, "spacy": load_spacy, "udpipe": load_udpipe}
+def load_supar(model: str, task: Task, processes: int) -> Job:
+    """Return a job that parses the words of the file with SuPar; its output has the tags of the input."""
+    import torch
+    from supar import Parser
+
+    torch.set_num_threads(task.threads)
+    parser = Parser.load(model)
+    options = {"tree": True, "verbose": False, "buckets": 8, "batch_size": SUPAR_BATCH}
+    return lambda: parser.predict(str(task.source), str(task.output), **options) and None
+
+
+LOADERS = {
+    "longarc": load_longarc,
+    "limit": load_limit,
+    "spacy": load_spacy,
+    "udpipe": load_udpipe,
+    "supar": load_supar,
+}
 
 
 def run_worker(load: str, start: str, model: str, processes: str, *arguments: str) -> None:
@@ -235,7 +254,8 @@ def measure(contender: Contender, task: Task) -> Run:
     start = time.monotonic()  # all processes share this clock
     options = (contender.load, start, contender.model, contender.processes, *asdict(task).values())
     command = [sys.executable, __file__, *map(str, options)]
-    environment = {**os.environ, "OMP_NUM_THREADS": str(task.threads)}
+    # SuPar's models are pickles, which newer versions of torch load only on request.
+    environment = {**os.environ, "OMP_NUM_THREADS": str(task.threads), "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
     process = subprocess.run(command, capture_output=True, text=True, env=environment)
     wall = time.monotonic() - start
     if process.returncode:

@@ -52,8 +52,10 @@ Texts of the licences: [CC BY-SA 4.0](https://creativecommons.org/licenses/by-sa
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("build", type=Path, help="the folder given to `longarc build --out`")
-    copied = collect(parser.parse_args().build, PACKAGE)
-    print(f"{PACKAGE}: {len(copied)} models copied: {', '.join(copied)}")
+    parser.add_argument("--package", type=Path, default=PACKAGE, help="the folder for the models")
+    arguments = parser.parse_args()
+    copied = collect(arguments.build, arguments.package)
+    print(f"{arguments.package}: {len(copied)} models copied: {', '.join(copied)}")
 
 
 def collect(build: Path, package: Path) -> list[str]:
