@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Any
 from contenders import (
     CHECKOUT,
     LONGARC,
-    SUPAR_BATCH,
     Contender,
     Task,
     build_once,
@@ -41,17 +40,12 @@ from contenders import (
     summary,
     write_sentences,
 )
+from train_peers import PEER_OPTIONS, train_spacy, train_supar, train_udpipe
 
 if TYPE_CHECKING:
     from longarc import Sentence
 
 PRESETS = ("fast", "base", "transformer", "paper")
-SPACY_STEPS = 3_000
-UDPIPE_TOKENIZER = "epochs=20"
-UDPIPE_TAGGER = "iterations=5"
-"""Limits that keep the training of the other parsers short. By default spaCy stops after 1,600 steps without a better
-dev score, and UDPipe trains its tokenizer for 100 epochs and its tagger for 20 iterations."""
-UDPIPE_PARSER = "iterations=10;transition_system=swap;transition_oracle=static_lazy"
 MEASURES = {
     "uas": ("UAS", ".2f", 1),
     "las": ("LAS", ".2f", 1),
@@ -75,25 +69,10 @@ NOT_PREDICTED = {"upos": ("SuPar",), **dict.fromkeys(("lemma", "lemmas"), ("spaC
 """Parts of the names of contenders that do not predict a column."""
 PAGE = CHECKOUT / "docs" / "benchmarks.md"
 PICTURE = PAGE.with_suffix(".svg")
-SUPAR_OPTIONS = {
-    **{"feat": ["char"], "encoder": "lstm", "build": True, "checkpoint": False, "tree": True, "proj": False},
-    **{"partial": False, "punct": True, "max_len": None, "min_freq": 2, "fix_len": 20, "n_embed": 100},
-    **{"batch_size": SUPAR_BATCH, "buckets": 32, "update_steps": 1, "epochs": 100, "patience": 10, "verbose": False},
-    **{"lr": 2e-3, "mu": 0.9, "nu": 0.9, "eps": 1e-12, "weight_decay": 0, "clip": 5.0, "decay": 0.75},
-    **{"decay_steps": 5000, "seed": 1},
-}
-"""Its published configuration, with fewer epochs and less patience."""
 OPTIONS = {
     "longarc": "Longarc: `longarc train TRAIN --dev DEV --preset … --quantize`. The preset `paper` is the network of "
     "2018. It reads no characters, so without word vectors it learns little about rich morphology.",
-    "spacy": "spaCy: `spacy init config --lang xx --pipeline tagger,parser --optimize efficiency`, `spacy train`, "
-    f"at most {SPACY_STEPS:,} steps, UPOS as tag.",
-    "udpipe": f"UDPipe 1: tokenizer `{UDPIPE_TOKENIZER}`; default tagger with lemmas and features, `{UDPIPE_TAGGER}`; "
-    f"parser `{UDPIPE_PARSER}`. By default it trains for 100 epochs and 20 iterations, so its scores may be slightly "
-    "higher.",
-    "supar": "SuPar: biaffine parser with characters and its published options, at most "
-    f"{SUPAR_OPTIONS['epochs']} epochs, until {SUPAR_OPTIONS['patience']} in a row are no better on dev. It predicts "
-    "no tags.",
+    **PEER_OPTIONS,
 }
 
 
@@ -211,85 +190,6 @@ def train_longarc(folder: Path, preset: str, train: Path, dev: Path, arguments: 
     command += ["--resume"] if (folder / "checkpoint.safetensors").exists() else []
     print(shlex.join(command), file=sys.stderr)
     subprocess.run(command, check=True, stdout=sys.stderr)
-
-
-def train_spacy(target: Path, train: Path, dev: Path, vectors: Path | None = None) -> None:
-    """Train spaCy with its recommended configuration, as its commands do."""
-    import spacy
-    from spacy.cli.init_config import init_config
-    from spacy.cli.train import train as run_training
-    from spacy.tokens import Doc, DocBin
-    from spacy.training.initialize import convert_vectors
-
-    with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
-        folder = Path(temporary)
-        nlp = spacy.blank("xx")
-        for name, source in (("train", train), ("dev", dev)):
-            docs = DocBin()
-            for rows in read_words(source):
-                forms, tags, heads, relations = ([row[column] for row in rows] for column in (1, 3, 6, 7))
-                indices = [int(head) - 1 if head != "0" else index for index, head in enumerate(heads)]
-                docs.add(Doc(nlp.vocab, words=forms, tags=tags, heads=indices, deps=relations))
-            docs.to_disk(folder / f"{name}.spacy")
-        config = init_config(lang="xx", pipeline=["tagger", "parser"], optimize="efficiency", gpu=False, silent=True)
-        overrides: dict[str, Any] = {"paths.train": str(folder / "train.spacy"), "paths.dev": str(folder / "dev.spacy")}
-        if vectors is not None:
-            convert_vectors(nlp, vectors, truncate=-1, prune=-1)
-            nlp.to_disk(folder / "vectors")
-            overrides["paths.vectors"] = str(folder / "vectors")
-            overrides["components.tok2vec.model.embed.include_static_vectors"] = True
-        overrides["training.max_steps"] = SPACY_STEPS
-        config.to_disk(folder / "config.cfg")
-        run_training(folder / "config.cfg", folder / "out", overrides=overrides)
-        (folder / "out" / "model-best").rename(target)
-
-
-def train_udpipe(target: Path, train: Path, dev: Path, vectors: Path | None = None) -> None:
-    """Train UDPipe with its defaults and a non-projective parser; it keeps the best iteration on dev."""
-    from ufal import udpipe
-
-    from longarc.data.files import read_chunks
-
-    error = udpipe.ProcessingError()
-
-    def sentences(path: Path) -> Any:
-        reader = udpipe.InputFormat.newInputFormat("conllu")
-        reader.setText(path.read_text("utf-8"))
-        result, sentence = udpipe.Sentences(), udpipe.Sentence()
-        while reader.nextSentence(sentence, error):
-            result.push_back(sentence)
-            sentence = udpipe.Sentence()
-        return result
-
-    options = UDPIPE_PARSER
-    with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
-        if vectors is not None:
-            plain = Path(temporary) / "vectors.vec"
-            plain.write_bytes(b"".join(read_chunks(vectors)))
-            options += f";embedding_form=100;embedding_form_file={plain}"
-        settings = (UDPIPE_TOKENIZER, UDPIPE_TAGGER, options)
-        model = udpipe.Trainer.train("morphodita_parsito", sentences(train), sentences(dev), *settings, error)
-    if error.occurred():
-        raise SystemExit(f"UDPipe: {error.message}")
-    target.write_bytes(model)
-
-
-def train_supar(target: Path, train: Path, dev: Path, vectors: Path | None = None) -> None:
-    """Train SuPar's biaffine parser with characters and its published options until dev stops improving."""
-    os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"  # it reads its own checkpoint
-    from supar import BiaffineDependencyParser
-
-    from longarc.data.files import read_chunks
-
-    with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
-        options: dict[str, Any] = {**SUPAR_OPTIONS, "path": str(Path(temporary) / "model"), "embed": None}
-        if vectors is not None:  # without the line that counts words and dimensions
-            plain = Path(temporary) / "vectors.txt"
-            plain.write_bytes(b"".join(read_chunks(vectors)).partition(b"\n")[2])
-            options |= {"embed": str(plain), "unk": ""}
-        files = {"train": str(train), "dev": str(dev), "test": str(dev)}
-        BiaffineDependencyParser.build(**files, **options).train(**files, **options)
-        Path(options["path"]).rename(target)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

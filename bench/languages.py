@@ -18,8 +18,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import measure_raw_text, measure_scores, size_of, train_udpipe
+from benchmarks import measure_raw_text, measure_scores, size_of
 from contenders import CHECKOUT, Contender, Task, build_once, measure_in_turn, summary, write_sentences
+from train_peers import train_udpipe
 
 if TYPE_CHECKING:
     from longarc import Sentence
