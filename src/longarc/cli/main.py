@@ -19,7 +19,7 @@ from longarc.cli.help_texts import HelpfulCommand, HelpfulGroup, example_lines, 
 from longarc.errors import LongarcError
 
 COMMANDS = {
-    "parse": "Parse text or sentences: predict tags, heads and relations, keep everything else.",
+    "parse": "Parse text or sentences: predict lemmas, tags, heads and relations, keep the rest.",
     "parse-corpus": "Parse a corpus of many documents, on one machine or on a Ray cluster.",
     "train": "Train a tagger and parser on a treebank.",
     "distill": "Train a small model that learns from larger ones.",

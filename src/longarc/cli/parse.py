@@ -63,7 +63,9 @@ def parse(
             help="Output format (conllu, conllx, jsonl, tree), if the suffix does not select it.",
         ),
     ] = None,
-    keep_tags: Annotated[bool, typer.Option("--keep-tags", help="Keep the tags of the input.")] = False,
+    keep_tags: Annotated[
+        bool, typer.Option("--keep-tags", help="Keep the lemmas, tags and features of the input.")
+    ] = False,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add the probability of each arc to MISC (Prob=0.98).")
     ] = False,
@@ -88,7 +90,7 @@ def parse(
     output_encoding: OutputEncoding = None,
     skip_invalid: SkipInvalid = False,
 ) -> None:
-    """Parse text or sentences: predict tags, heads and relations, and keep everything else in the input as it is.
+    """Parse text or sentences: predict lemmas, tags, heads and relations, and keep the rest of the input as it is.
 
     Text is first split into sentences and words; a blank line always ends a sentence. By default the model decides
     whether a single line break does. MISC records the white space between words, so that the text can be restored from

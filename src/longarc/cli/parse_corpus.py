@@ -82,7 +82,9 @@ def parse_corpus(
         ),
     ] = None,
     encoding: Encoding = "utf-8",
-    keep_tags: Annotated[bool, typer.Option("--keep-tags", help="Keep the tags of the input.")] = False,
+    keep_tags: Annotated[
+        bool, typer.Option("--keep-tags", help="Keep the lemmas, tags and features of the input.")
+    ] = False,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add the probability of each arc to the output.")
     ] = False,

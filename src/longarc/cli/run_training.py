@@ -70,7 +70,7 @@ PretrainedEncoder = Annotated[
         help="A pretrained encoder in Hugging Face's layout, with --preset transformer; see docs/models.md.",
     ),
 ]
-Epochs = Annotated[int | None, typer.Option(help="Passes over TRAIN; by default chosen by the size of TRAIN.")]
+Epochs = Annotated[int | None, typer.Option(help="Passes over TRAIN; by default as in the preset.")]
 Seed = Annotated[int | None, typer.Option(help="Random seed; the same seed gives the same model.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue the training in the folder, if there is one.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start again even if the folder contains a training.")]

@@ -32,7 +32,7 @@ class Recipe(WithFiles, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pretrained: Path | None = None
     """The file config.json of a pretrained encoder"""
     teachers: tuple[str, ...] = ()
-    """The names of recipes whose models are teachers; they are built first, in the same folder"""
+    """The names of recipes whose models are teachers; they must be built first, in the same folder"""
     encoding: str = "utf-8"
     preset: str = "base"
     most_words: int = 0
