@@ -106,6 +106,7 @@ def test_a_student_of_another_system_is_refused(tmp_path: Path) -> None:
 SMALL_STUDENT = [
     "--set=lstm_size=24",
     "--set=tokenizer_steps=0",
+    "--set=min_updates=0",
     "--set=min_count=1",
     "--set=batch_words=60",
     "--set=averaging=0",

@@ -37,7 +37,7 @@ def test_what_is_learnt_splits_new_text_as_the_treebank_does(learnt_tokenizer: T
 
 def test_a_treebank_that_records_no_spaces_teaches_the_usual_ones() -> None:
     sentences = [Sentence.from_forms(["Ann", "sleeps", "."]), Sentence.from_forms(["Bob", ",", "too", "."])] * 40
-    trained = train_tokenizer(sentences, seed=1, most_steps=200, step_done=lambda step, steps: None)
+    trained = train_tokenizer(sentences, seed=1, most_steps=60, step_done=lambda step, steps: None)
     graph = trained.network.export()
     tokenizer = LearnedTokenizer(trained.description, Graph(graph, lambda: graph, "tokenizer"), "tokenizer")
     expected = [["Bob", ",", "too", "."], ["Ann", "sleeps", "."]]
