@@ -27,11 +27,6 @@ def lstms(model: onnx.ModelProto) -> Iterator[tuple[onnx.NodeProto, NDArray[np.f
             yield node, numpy_helper.to_array(tensors[node.input[1]])
 
 
-def has_lstms(graph: bytes) -> bool:
-    """Return whether a graph has LSTMs."""
-    return any(True for _ in lstms(onnx.load_from_string(graph)))
-
-
 def with_lstm_inputs(graph: bytes) -> tuple[bytes, list[str]]:
     """Return the graph with the inputs of its LSTMs, [N, batch, inputs] each, as further outputs, and their names."""
     model = onnx.load_from_string(graph)
@@ -86,12 +81,18 @@ def _low_rank(
 
 
 def quantize(graph: bytes, *, scale_per_output: bool = False) -> bytes:
-    """Return the graph with the weights of LSTMs and matrix products in 8 bits, with one scale for each matrix or, if
-    there are no LSTMs, for each of its outputs, which transformers need.
+    """Return the graph with the weights of LSTMs and matrix products in 8 bits, with one scale for each matrix or, for
+    the products of transformers, which need it, for each of its outputs.
 
     With a scale per output only 7 bits are used: processors without VNNI instructions add products of 8 bits in 16
     bits, which can overflow.
     """
+    if not scale_per_output:
+        return _quantize(graph, ["LSTM", "MatMul"], scale_per_output=False)
+    return _quantize(_quantize(graph, ["LSTM"], scale_per_output=False), ["MatMul"], scale_per_output=True)
+
+
+def _quantize(graph: bytes, operators: list[str], *, scale_per_output: bool) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "float.onnx", Path(folder) / "int8.onnx"
         source.write_bytes(graph)
@@ -100,7 +101,7 @@ def quantize(graph: bytes, *, scale_per_output: bool = False) -> bytes:
             quantize_dynamic(
                 source,
                 target,
-                op_types_to_quantize=["LSTM", "MatMul"],
+                op_types_to_quantize=operators,
                 weight_type=QuantType.QInt8,
                 per_channel=scale_per_output,
                 reduce_range=scale_per_output,

@@ -18,12 +18,13 @@ from longarc import __version__
 from longarc.configuration import Configuration
 from longarc.data.sentence import Sentence
 from longarc.model.encoders import ENCODERS
-from longarc.model.quantize import Moments, has_lstms, quantize, with_lstm_inputs, with_narrow_lstms
+from longarc.model.quantize import Moments, quantize, with_lstm_inputs, with_narrow_lstms
 from longarc.runtime.features import MAIN
 from longarc.runtime.graph import open_graph
 from longarc.runtime.model_file import RELATIONS, ModelFile, write_model_file
 from longarc.runtime.parser import Parser
 from longarc.runtime.session import Session
+from longarc.runtime.transformer_features import TransformerFeatures
 from longarc.training.scoring import parse_words, score_model, score_nonprojective, score_parsed, score_words
 from longarc.training.trained_model import TrainedModel
 from longarc.transitions import get_system
@@ -215,7 +216,7 @@ def make_int8(
         graph = with_narrow_lstms(graph, lstm_shares, moments or {})
         card["lstm_inputs"] = list(lstm_shares)
     # The graphs that read characters are small and keep their precision.
-    main = quantize(graph, scale_per_output=not has_lstms(graph))
+    main = quantize(graph, scale_per_output=model.description.features.kind == TransformerFeatures.kind)
     graphs = {**small.graphs, MAIN: main, RELATIONS: quantize(small.graphs[RELATIONS])}
     small = replace(small, graphs=graphs, card=card)
     small.card["bytes"] = small.graph_bytes
