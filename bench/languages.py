@@ -1,12 +1,11 @@
-"""Score the models of many languages beside UDPipe 1, trained on the same files.
+"""Compare the models of many languages with UDPipe 1, trained on the same files, and with published figures.
 
-For each recipe in models/languages: accuracy on gold words and from raw text, speed and size. UDPipe is trained first
-if its model is not in the work folder yet. Each language is a line of the JSON file as soon as it is measured, and is
-not measured again. See contenders.py for the method.
+The models are those in packages/longarc-models and the English one. UDPipe is trained unless its model is in the work
+folder. A language is one line of the JSON file as soon as it is measured, and is not measured again. Longarc's scores
+are those on the models' cards, which `longarc build` writes. See contenders.py for the method.
 
     pip install ufal.udpipe
-    longarc build models/languages --out BUILD
-    python bench/languages.py --models BUILD --work DIR --json bench/results/languages.jsonl
+    python bench/languages.py --work DIR --json bench/results/languages.jsonl
     python bench/languages.py --report bench/results/languages.jsonl      # writes docs/languages.md
 """
 
@@ -15,90 +14,124 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import measure_raw_text, measure_scores, size_of
 from contenders import CHECKOUT, Contender, Task, build_once, measure_in_turn, summary, write_sentences
+from longarc.runtime.model_file import read_card
 from train_peers import train_udpipe
 
 if TYPE_CHECKING:
     from longarc import Sentence
     from longarc.training.recipe import Recipe
 
-RECIPES = CHECKOUT / "models" / "languages"
+PACKAGE = CHECKOUT / "packages" / "longarc-models" / "longarc_models"
+ENGLISH = CHECKOUT / "src" / "longarc" / "models" / "en_ewt.longarc"
+PUBLISHED = CHECKOUT / "bench" / "published_scores.json"
 PAGE = CHECKOUT / "docs" / "languages.md"
 OURS, UDPIPE = "Longarc", "UDPipe 1"
 GOLD = {"upos": "UPOS", "lemma": "lemmas", "uas": "UAS", "las": "LAS"}
 RAW = {"words": "words", "sentences": "sentences", "las": "LAS"}
+TWO_FIGURES = "Of two figures, the first is Longarc's, the second UDPipe's."
+
+
+@dataclass(frozen=True)
+class Language:
+    """A model and what was measured beside it."""
+
+    path: Path
+    card: dict[str, Any]
+    udpipe: dict[str, Any] | None
+    """The line of the JSON file, if there is one"""
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def has_lemmas(self) -> bool:
+        return "test_lemma" in self.card["scores"]
+
+    def scores(self, kind: str, measure: str) -> list[float]:
+        """Return Longarc's score and, if measured, UDPipe's; none for a column that the treebank does not have."""
+        if measure == "lemma" and not self.has_lemmas:
+            return []
+        ours = self.card["scores"][f"test_{measure}" if kind == "gold" else f"test_text_{measure}"]
+        return [ours] if self.udpipe is None else [ours, self.udpipe[kind][measure]]
 
 
 def main() -> None:
     arguments = parse_arguments()
+    lines = read_lines(arguments.report or arguments.json)
     if arguments.report:
-        write_page(read_lines(arguments.report))
+        write_page([Language(path, read_card(path), lines.get(path.stem)) for path in models()])
         return
-    done = {line["model"] for line in read_lines(arguments.json)}
     arguments.work.mkdir(parents=True, exist_ok=True)
-    for path in sorted(RECIPES.glob("*.toml")):
-        model = arguments.models / path.stem / f"{path.stem}-int8.longarc"
-        if path.stem not in done and model.exists():
-            line = measure_language(path, model, arguments)
+    for path in models():
+        if path.stem not in lines:
+            line = json.dumps(measure_language(path, arguments), ensure_ascii=False)
             with arguments.json.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-            print(json.dumps(line, ensure_ascii=False), flush=True)
+                stream.write(line + "\n")
+            print(line, flush=True)
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--models", type=Path, help="the folder given to `longarc build --out`")
     parser.add_argument("--work", type=Path, help="folder for the models of UDPipe, outside the checkout")
     parser.add_argument("--json", type=Path, help="file for the measurements, one line for each language")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each parser, alternating (default: 3)")
     parser.add_argument("--threads", type=int, default=2, help="threads or processes of each parser (default: 2)")
     parser.add_argument("--report", type=Path, help="write docs/languages.md from this JSON file")
     arguments = parser.parse_args()
-    if not arguments.report and None in (arguments.models, arguments.work, arguments.json):
-        parser.error("expected --models, --work and --json, or --report")
+    if not arguments.report and None in (arguments.work, arguments.json):
+        parser.error("expected --work and --json, or --report")
     return arguments
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the measurements of a file; none if there is no file yet."""
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+def models() -> list[Path]:
+    """Return the models of the package, and the English model."""
+    return sorted([*PACKAGE.glob("*.longarc"), ENGLISH], key=lambda path: path.stem)
 
 
-def measure_language(path: Path, model: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return all measurements of a language."""
-    from longarc.runtime.model_file import read_card
+def read_lines(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the measurements of a file by the name of the model; none if there is no file yet."""
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return {line["model"]: line for line in map(json.loads, lines)}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Measuring.
+
+
+def measure_language(model: Path, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the scores of UDPipe, and the speed and size of both parsers."""
     from longarc.training.recipe import read_recipe
 
+    (path,) = (CHECKOUT / "models").rglob(f"{model.stem}.toml")
     recipe, _ = read_recipe(path)
     with tempfile.TemporaryDirectory(dir=arguments.work) as temporary:
         folder = Path(temporary)
         train, dev, test = read_splits(recipe)
         files = [write_sentences(folder / f"{name}.conllu", part) for name, part in (("train", train), ("dev", dev))]
-        udpipe = build_once(train_udpipe, arguments.work / f"{path.stem}.udpipe", *files)
-        contenders = [
-            Contender(OURS, "longarc", "longarc", model),
-            Contender(UDPIPE, "ufal.udpipe", "udpipe", udpipe, arguments.threads),
-        ]
+        peer = build_once(train_udpipe, arguments.work / f"{model.stem}.udpipe", *files)
+        udpipe = Contender(UDPIPE, "ufal.udpipe", "udpipe", peer, arguments.threads)
+        contenders = [Contender(OURS, "longarc", "longarc", model), udpipe]
         words = sum(map(len, test))
         task = Task(write_sentences(folder / "test.conllu", test), folder / "out.conllu", words, arguments.threads)
         runs = measure_in_turn(contenders, task, arguments.rounds)
-        gold = {contender.name: measure_scores(contender, task) for contender in contenders}
-        raw = measure_raw_text(contenders, test, folder, arguments.threads)
-    card = read_card(model)
+        gold = measure_scores(udpipe, task)
+        (raw,) = measure_raw_text([udpipe], test, folder, arguments.threads)
     return {
-        "model": path.stem,
-        **{key: card.get(key, "") for key in ("treebank", "licence", "attribution")},
+        "model": model.stem,
         "train_words": sum(map(len, train)),
         "test_words": words,
         "gold": gold,
-        "raw": {row.pop("contender"): row for row in raw},
+        "raw": {name: raw[name] for name in RAW},
         "speed": {contender.name: summary(contender, rounds)["speed"] for contender, rounds in runs.items()},
-        "size_mb": {contender.name: size_of(contender.model) / 1e6 for contender in contenders},
-        "has_lemmas": any(word[2] != "_" for sentence in test for word in sentence.word_rows),
+        "size_mb": size_of(peer) / 1e6,
     }
 
 
@@ -119,66 +152,103 @@ def read_splits(recipe: Recipe) -> tuple[list[Sentence], list[Sentence], list[Se
     return (train[:-size], train[-size:], test) if size else (train, dev, test)
 
 
-def write_page(lines: list[dict[str, Any]]) -> None:
+# ---------------------------------------------------------------------------------------------------------------------
+# The page.
+
+
+def write_page(languages: list[Language]) -> None:
     """Write docs/languages.md."""
-    lines = sorted(lines, key=lambda line: line["treebank"])
+    measured = [language for language in languages if language.udpipe is not None]
+    missing = ", ".join(f"`{language.name}`" for language in languages if language.udpipe is None)
     parts = [
         "# Languages",
         "Generated by `python bench/languages.py --report bench/results/languages.jsonl`. The docstring of "
-        "[bench/languages.py](../bench/languages.py) has the commands that build and measure the models.",
-        "All models are trained with the preset `fast` and subword vectors, in 8 bits, by the recipes in "
-        "[models/languages](../models/languages). UDPipe 1 is trained on the same files without vectors; see "
-        "[Benchmarks](benchmarks.md). Of two figures, the first is Longarc's, the second UDPipe's. Everything is "
-        "measured on the test set. Speed is that of the gold words, with two threads or processes.",
+        "[bench/languages.py](../bench/languages.py) has the commands that measure the models.",
+        "English is part of Longarc. The other models are in the package "
+        "[longarc-models](../packages/longarc-models/README.md): preset `fast`, subword vectors, 8 bits, made with the "
+        "recipes in [models/languages](../models/languages). `longarc info NAME` prints the card of a model. "
+        "UDPipe 1 is trained on the same files, without vectors; [Benchmarks](benchmarks.md) has its options. "
+        f"Everything is measured on the test sets. {TWO_FIGURES}",
+        f"UDPipe is not measured yet: {missing}." if missing else "",
         "## Gold words",
         "Punctuation and subtypes of relations count.",
-        table(lines, "gold", GOLD),
+        table(languages, "gold", GOLD),
         "## Raw text",
         "F1 by the rules of CoNLL 2018, without subtypes. A blank line separates paragraphs. The treebanks of Ancient "
         "Greek, Danish, Dutch, Swedish and Vietnamese do not record spaces: their text has the usual ones, where "
         "punctuation adjoins words, both in training and here.",
-        table(lines, "raw", RAW),
+        table(languages, "raw", RAW),
+        *published(languages),
+        "## Where UDPipe 1 is ahead" if measured else "",
+        "\n".join(f"- {text}" for text in behind_udpipe(measured)) or "In none of these figures." if measured else "",
         "## Sizes, speed and licences",
-        details(lines),
+        f"Speed is that of parsing gold words with two threads or processes. {TWO_FIGURES}",
+        details(languages),
     ]
-    behind = list(behind_udpipe(lines))
-    parts += ["## Where UDPipe 1 is ahead", "\n".join(f"- {text}" for text in behind) or "In none of these figures."]
-    PAGE.write_text("\n\n".join(parts) + "\n", "utf-8")
+    PAGE.write_text("\n\n".join(filter(None, parts)) + "\n", "utf-8")
     print(PAGE)
 
 
-def table(lines: list[dict[str, Any]], key: str, measures: dict[str, str]) -> str:
-    """Return a row of scores for each language, Longarc's and UDPipe's."""
-    rows = [f"| treebank | {' | '.join(measures.values())} |", "|---|" + "---:|" * len(measures)]
-    for line in lines:
-        cells = [f"{line[key][OURS][name]:.2f} / {line[key][UDPIPE][name]:.2f}" for name in measures]
-        if not line["has_lemmas"]:
-            cells = ["–" if name == "lemma" else cell for name, cell in zip(measures, cells, strict=True)]
-        rows.append(f"| {line['treebank']} | {' | '.join(cells)} |")
+def table(languages: list[Language], kind: str, measures: dict[str, str]) -> str:
+    """Return a row of scores for each language."""
+    rows = [f"| model | treebank | {' | '.join(measures.values())} |", "|---|---|" + "---:|" * len(measures)]
+    for language in languages:
+        cells = [" / ".join(f"{score:.2f}" for score in language.scores(kind, name)) or "–" for name in measures]
+        rows.append(f"| `{language.name}` | {short_treebank(language)} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
-def details(lines: list[dict[str, Any]]) -> str:
-    """Return a row for each language with the model's name, training words, size, speed and licence."""
-    rows = ["| model | training words | MB | words/s | licence | attribution |", "|---|---:|---:|---:|---|---|"]
-    for line in lines:
-        sizes, speeds = line["size_mb"], line["speed"]
-        rows.append(
-            f"| `{line['model']}` | {line['train_words']:,} | {sizes[OURS]:.1f} / {sizes[UDPIPE]:.1f} "
-            f"| {speeds[OURS]:,.0f} / {speeds[UDPIPE]:,.0f} | {line['licence']} | {line['attribution']} |"
-        )
+def short_treebank(language: Language) -> str:
+    """Return the name of the treebank without its repository."""
+    return str(language.card["treebank"]).partition(" (")[0]
+
+
+def published(languages: list[Language]) -> Iterator[str]:
+    """Yield a section with the published figures of other parsers, if there are any for these treebanks."""
+    sources: list[dict[str, Any]] = json.loads(PUBLISHED.read_text("utf-8"))
+    rows = []
+    for language in languages:
+        figures = [source["las"].get(language.name) for source in sources]
+        if any(figures):
+            cells = ["–" if las is None else f"{las:.2f}" for las in (language.scores("raw", "las")[0], *figures)]
+            rows.append(f"| `{language.name}` | {' | '.join(cells)} |")
+    if not rows:
+        return
+    yield "## Published figures of other parsers"
+    yield (
+        "LAS from raw text, F1 by the rules of CoNLL 2018, as the authors publish it. The versions of the "
+        "treebanks differ, so the figures are not strictly comparable."
+    )
+    yield "\n".join(
+        f"- {source['parser']}: [{source['title']}]({source['url']}). {source['remark']}" for source in sources
+    )
+    parsers = [OURS, *(source["parser"] for source in sources)]
+    yield "\n".join([f"| model | {' | '.join(parsers)} |", "|---|" + "---:|" * len(parsers), *rows])
+
+
+def details(languages: list[Language]) -> str:
+    """Return a row for each language with the model's size, speed and licence."""
+    rows = ["| model | MB | words/s | licence | attribution |", "|---|---:|---:|---|---|"]
+    for language in languages:
+        sizes, speeds = [f"{size_of(language.path) / 1e6:.1f}"], []
+        if language.udpipe is not None:
+            sizes.append(f"{language.udpipe['size_mb']:.1f}")
+            speeds = [f"{language.udpipe['speed'][parser]:,.0f}" for parser in (OURS, UDPIPE)]
+        cells = [" / ".join(sizes), " / ".join(speeds) or "–", language.card["licence"], language.card["attribution"]]
+        rows.append(f"| `{language.name}` | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
-def behind_udpipe(lines: list[dict[str, Any]]) -> list[str]:
+def behind_udpipe(languages: list[Language]) -> list[str]:
     """Return a text for each score in which UDPipe is ahead."""
-    return [
-        f"{line['treebank']}, {kind}: {name} {line[key][OURS][measure]:.2f} against {line[key][UDPIPE][measure]:.2f}"
-        for line in lines
-        for key, kind, measures in (("gold", "gold words", GOLD), ("raw", "raw text", RAW))
-        for measure, name in measures.items()
-        if (measure != "lemma" or line["has_lemmas"]) and line[key][OURS][measure] < line[key][UDPIPE][measure]
-    ]
+    texts = []
+    for language in languages:
+        for kind, title, measures in (("gold", "gold words", GOLD), ("raw", "raw text", RAW)):
+            for measure, name in measures.items():
+                scores = language.scores(kind, measure)
+                if scores and scores[0] < scores[1]:
+                    texts.append(f"{short_treebank(language)}, {title}: {name} {scores[0]:.2f} against {scores[1]:.2f}")
+    return texts
 
 
 if __name__ == "__main__":

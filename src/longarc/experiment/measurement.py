@@ -51,7 +51,7 @@ def measure(parser: Parser, treebank: ExperimentTreebank, test: Sequence[Sentenc
         "scores": {name: round(scores[name].f1, 4) for name in names},
         "conventions": {**asdict(conventions), "tags": "predicted"},
         "test": {
-            "file": str(treebank.test),
+            "file": "/".join(treebank.test.parts[-2:]),
             "sentences": len(test),
             "words": len(gold),
             "counted_words": scores["las"].gold,
