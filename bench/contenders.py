@@ -65,7 +65,7 @@ Job = Callable[[], int | None]
 """Reads, parses and writes with a loaded model; returns the number of tokens if there is no output file to count."""
 
 
-def build_once(build: Callable[..., None], target: Path, *arguments: Path) -> Path:
+def build_once(build: Callable[..., None], target: Path, *arguments: Any) -> Path:
     """Call `build` in another process unless `target` exists; return `target`."""
     if not target.exists():
         print(f"{build.__name__}: {target}", file=sys.stderr)

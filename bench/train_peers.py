@@ -1,4 +1,6 @@
-"""Train other parsers on the same files as Longarc: spaCy, UDPipe 1 and SuPar."""
+"""Train other parsers on the same files as Longarc: spaCy, UDPipe 1 and SuPar.
+
+A `brief` training gives a model of the same size, whose accuracy is poor, in minutes."""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ PEER_OPTIONS = {
     f"at most {SPACY_STEPS:,} steps, UPOS as tag.",
     "udpipe": f"UDPipe 1: tokenizer `{UDPIPE_TOKENIZER}`; default tagger with lemmas and features, `{UDPIPE_TAGGER}`; "
     f"parser `{UDPIPE_PARSER}`. By default it trains for 100 epochs and 20 iterations, so its scores may be slightly "
-    "higher.",
+    "higher. It parses in as many processes as the others have threads.",
     "supar": "SuPar: biaffine parser with characters and its published options, at most "
     f"{SUPAR_OPTIONS['epochs']} epochs, until {SUPAR_OPTIONS['patience']} in a row are no better on dev. It predicts "
     "no tags.",
@@ -36,7 +38,7 @@ PEER_OPTIONS = {
 """How each of them was trained, for reports"""
 
 
-def train_spacy(target: Path, train: Path, dev: Path, vectors: Path | None = None) -> None:
+def train_spacy(target: Path, train: Path, dev: Path, vectors: Path | None = None, brief: bool = False) -> None:
     """Train spaCy with its recommended configuration, as its commands do."""
     import spacy
     from spacy.cli.init_config import init_config
@@ -61,13 +63,13 @@ def train_spacy(target: Path, train: Path, dev: Path, vectors: Path | None = Non
             nlp.to_disk(folder / "vectors")
             overrides["paths.vectors"] = str(folder / "vectors")
             overrides["components.tok2vec.model.embed.include_static_vectors"] = True
-        overrides["training.max_steps"] = SPACY_STEPS
+        overrides["training.max_steps"] = 200 if brief else SPACY_STEPS
         config.to_disk(folder / "config.cfg")
         run_training(folder / "config.cfg", folder / "out", overrides=overrides)
         (folder / "out" / "model-best").rename(target)
 
 
-def train_udpipe(target: Path, train: Path, dev: Path, vectors: Path | None = None) -> None:
+def train_udpipe(target: Path, train: Path, dev: Path, vectors: Path | None = None, brief: bool = False) -> None:
     """Train UDPipe with its defaults and a non-projective parser; it keeps the best iteration on dev."""
     from ufal import udpipe
 
@@ -91,13 +93,15 @@ def train_udpipe(target: Path, train: Path, dev: Path, vectors: Path | None = No
             plain.write_bytes(b"".join(read_chunks(vectors)))
             options += f";embedding_form=100;embedding_form_file={plain}"
         settings = (UDPIPE_TOKENIZER, UDPIPE_TAGGER, options)
+        if brief:
+            settings = (udpipe.Trainer.NONE, "iterations=1", options.replace("iterations=10", "iterations=1"))
         model = udpipe.Trainer.train("morphodita_parsito", sentences(train), sentences(dev), *settings, error)
     if error.occurred():
         raise SystemExit(f"UDPipe: {error.message}")
     target.write_bytes(model)
 
 
-def train_supar(target: Path, train: Path, dev: Path, vectors: Path | None = None) -> None:
+def train_supar(target: Path, train: Path, dev: Path, vectors: Path | None = None, brief: bool = False) -> None:
     """Train SuPar's biaffine parser with characters and its published options until dev stops improving."""
     os.environ["TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"] = "1"  # it reads its own checkpoint
     from supar import BiaffineDependencyParser
@@ -110,6 +114,8 @@ def train_supar(target: Path, train: Path, dev: Path, vectors: Path | None = Non
             plain = Path(temporary) / "vectors.txt"
             plain.write_bytes(b"".join(read_chunks(vectors)).partition(b"\n")[2])
             options |= {"embed": str(plain), "unk": ""}
+        if brief:
+            options["epochs"] = 1
         files = {"train": str(train), "dev": str(dev), "test": str(dev)}
         BiaffineDependencyParser.build(**files, **options).train(**files, **options)
         Path(options["path"]).rename(target)
