@@ -59,7 +59,10 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     piece_vector_dimensions: Positive = 128
     """Width of subword vectors; the table overrides it."""
     piece_dimensions: Positive = 100
-    """Width to which the mean vector of a word's pieces is projected."""
+    """Width to which the vector of a word's pieces is projected."""
+    piece_pooling: Literal["mean", "weighted", "ends"] = "mean"
+    """The vector of a word's pieces: their mean; their mean with a learned weight for each piece; or the mean, the
+    first and the last piece."""
 
     encoder_layers: NotNegative = 0
     """How many layers of a pretrained encoder to use, from below; 0 means all."""

@@ -99,12 +99,19 @@ def test_options_of_the_search_and_the_scorer_are_packaged(
     assert different or "projectivization" in changes, "the option makes no difference"
 
 
-@pytest.mark.parametrize("spelled", [{}, SPELLED], ids=["pieces", "characters and pieces"])
+@pytest.mark.parametrize(
+    "spelled",
+    [{}, SPELLED, {"piece_pooling": "weighted"}, {"piece_pooling": "ends"}],
+    ids=["pieces", "characters and pieces", "weighted pieces", "mean, first and last piece"],
+)
 def test_subword_vectors_give_every_word_a_vector(tmp_path: Path, spelled: dict[str, Any]) -> None:
     sentences = read_all(write_toy_treebank(tmp_path / "toy.conllu", 25))
     folder = write_table(tmp_path / "table", ["▁", *"abcdefghijklmnopqrstuvwxyz", "▁th", "og"])
     configuration = SMALL.updated({"system": "nl-covington", "relation_dimensions": 7, **spelled}, "test")
     model, _ = prepare(configuration, sentences, [], [folder])
+    pieces = getattr(model.network.encoder.spelling, "pieces")  # noqa: B009
+    if configuration.piece_pooling == "weighted":
+        torch.nn.init.normal_(pieces.weights)
     file = packaged(model)
     parser = Parser(file, threads=1)
     for sentence in sentences[:8]:

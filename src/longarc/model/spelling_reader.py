@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -9,6 +10,9 @@ from longarc.configuration import Configuration
 from longarc.model.bilstm import BiLSTM
 from longarc.model.graph_writer import FLOAT, INT32, INT64, GraphWriter
 from longarc.runtime.spelled_words import SpelledWords
+
+SMALLEST_WEIGHT = 1e-6
+"""Added to the divisor, which is 0 for words without pieces."""
 
 
 class SpellingReader(nn.Module):
@@ -22,7 +26,7 @@ class SpellingReader(nn.Module):
             self.characters = CharacterBiLSTM(configuration, len(words.characters))
             self.width += 2 * configuration.spelling_size
         if words.pieces is not None:
-            self.pieces = PieceMean(configuration, len(words.pieces))
+            self.pieces = PiecePooling(configuration, len(words.pieces))
             self.width += configuration.piece_dimensions
 
     def forward(self, arrays: dict[str, Tensor]) -> Tensor:
@@ -56,24 +60,62 @@ class CharacterBiLSTM(nn.Module):
         return self.lstm.export_final_states(g, embedded, counts)
 
 
-class PieceMean(nn.Module):
-    """Represents a word by the mean of its pieces' fixed vectors, projected."""
+class PiecePooling(nn.Module):
+    """Represents a word by the fixed vectors of its pieces, pooled and projected; see Configuration.piece_pooling."""
 
     table: Tensor
 
     def __init__(self, configuration: Configuration, pieces: int) -> None:
         super().__init__()
-        self.register_buffer("table", torch.zeros(pieces, configuration.piece_vector_dimensions))
-        self.projection = nn.Linear(configuration.piece_vector_dimensions, configuration.piece_dimensions)
+        width = configuration.piece_vector_dimensions
+        self.pooling = configuration.piece_pooling
+        self.register_buffer("table", torch.zeros(pieces, width))
+        if self.pooling == "weighted":
+            self.weights = nn.Parameter(torch.zeros(pieces))
+        inputs = 3 * width if self.pooling == "ends" else width
+        self.projection = nn.Linear(inputs, configuration.piece_dimensions)
 
     def forward(self, arrays: dict[str, Tensor]) -> Tensor:
         """Return [words, width]."""
-        total = nn.functional.embedding(arrays["pieces"], self.table).sum(dim=0)
-        projected: Tensor = self.projection(total / arrays["piece_counts"].unsqueeze(-1))
+        pieces, counts = arrays["pieces"], arrays["piece_counts"]
+        vectors = nn.functional.embedding(pieces, self.table)
+        if self.pooling == "weighted":
+            weights = self._positive_weights()[pieces].unsqueeze(-1)
+            pooled = (vectors * weights).sum(dim=0) / (weights.sum(dim=0) + SMALLEST_WEIGHT)
+        else:
+            pooled = vectors.sum(dim=0) / counts.unsqueeze(-1)
+        if self.pooling == "ends":
+            last = vectors[counts.long() - 1, torch.arange(len(counts), device=counts.device)]
+            pooled = torch.cat([pooled, vectors[0], last], dim=-1)
+        projected: Tensor = self.projection(pooled)
         return projected
+
+    def _positive_weights(self) -> Tensor:
+        """Return the weight of each piece; padding weighs nothing."""
+        return torch.cat([torch.zeros(1, device=self.weights.device), self.weights[1:].exp()])
 
     def export(self, g: GraphWriter) -> str:
         pieces = g.input("pieces", INT64, "most_pieces", "words")
-        counts = g.add("Cast", g.input("piece_counts", INT32, "words"), to=FLOAT)
-        total = g.add("ReduceSum", g.add("Gather", g.constant(self.table), pieces, axis=0), g.shape(0), keepdims=0)
-        return g.linear(g.add("Div", total, g.add("Unsqueeze", counts, g.shape(1))), self.projection)
+        counts = g.input("piece_counts", INT32, "words")
+        vectors = g.add("Gather", g.constant(self.table), pieces, axis=0)
+        if self.pooling == "weighted":
+            weights = g.add("Gather", g.constant(self._positive_weights().unsqueeze(-1)), pieces, axis=0)
+            total = g.add("ReduceSum", g.add("Mul", vectors, weights), g.shape(0), keepdims=0)
+            smallest = g.constant(np.array(SMALLEST_WEIGHT, dtype=np.float32))
+            divisor = g.add("Add", g.add("ReduceSum", weights, g.shape(0), keepdims=0), smallest)
+        else:
+            total = g.add("ReduceSum", vectors, g.shape(0), keepdims=0)
+            divisor = g.add("Unsqueeze", g.add("Cast", counts, to=FLOAT), g.shape(1))
+        pooled = g.add("Div", total, divisor)
+        if self.pooling == "ends":
+            first = g.add("Squeeze", g.add("Gather", vectors, g.shape(0), axis=0), g.shape(0))
+            pooled = g.add("Concat", pooled, first, self._export_last(g, vectors, pieces), axis=-1)
+        return g.linear(pooled, self.projection)
+
+    def _export_last(self, g: GraphWriter, vectors: str, pieces: str) -> str:
+        """Add the vector of each word's last piece, the one that only padding follows: [words, width]."""
+        is_piece = torch.ones(len(self.table), 1)
+        is_piece[0] = 0
+        here = g.add("Gather", g.constant(is_piece), pieces, axis=0)
+        after = g.add("Slice", g.pad(here, [0, 0, 0, 1, 0, 0]), g.shape(1), g.shape(1 << 16), g.shape(0))
+        return g.add("ReduceSum", g.add("Mul", vectors, g.add("Sub", here, after)), g.shape(0), keepdims=0)
