@@ -1,11 +1,14 @@
 """Compare the models of many languages with UDPipe 1, trained on the same files, and with published figures.
 
-The models are those in packages/longarc-models and the English one. UDPipe is trained unless its model is in the work
-folder. A language is one line of the JSON file as soon as it is measured, and is not measured again. Longarc's scores
-are those on the models' cards, which `longarc build` writes. See contenders.py for the method.
+The models are those in packages/longarc-models, the English one, and those that `longarc build` made from
+models/noncommercial. UDPipe is trained unless its model is in the work folder. A language is one line of the JSON file
+as soon as it is measured, and is not measured again. Longarc's scores are those on the models' cards, which `longarc
+build` writes. See contenders.py for the method.
 
     pip install ufal.udpipe
-    python bench/languages.py --work DIR --json bench/results/languages.jsonl
+    python bench/languages.py --work DIR --json bench/results/languages.jsonl --rounds 0
+    python bench/languages.py --work DIR --json bench/results/languages.jsonl      # adds speeds; on a quiet machine
+    python bench/languages.py … --models uk_parlamint BUILD/eu_bdt/eu_bdt-int8.longarc      # only these
     python bench/languages.py --report bench/results/languages.jsonl      # writes docs/languages.md
 """
 
@@ -42,14 +45,11 @@ TWO_FIGURES = "Of two figures, the first is Longarc's, the second UDPipe's."
 class Language:
     """A model and what was measured beside it."""
 
-    path: Path
+    name: str
     card: dict[str, Any]
+    megabytes: float
     udpipe: dict[str, Any] | None
     """The line of the JSON file, if there is one"""
-
-    @property
-    def name(self) -> str:
-        return self.path.stem
 
     @property
     def has_lemmas(self) -> bool:
@@ -67,22 +67,27 @@ def main() -> None:
     arguments = parse_arguments()
     lines = read_lines(arguments.report or arguments.json)
     if arguments.report:
-        write_page([Language(path, read_card(path), lines.get(path.stem)) for path in models()])
+        write_page(shipped(lines), not_shipped(lines))
         return
     arguments.work.mkdir(parents=True, exist_ok=True)
-    for path in models():
-        if path.stem not in lines:
-            line = json.dumps(measure_language(path, arguments), ensure_ascii=False)
-            with arguments.json.open("a", encoding="utf-8") as stream:
-                stream.write(line + "\n")
-            print(line, flush=True)
+    for path in map(find_model, arguments.models) if arguments.models else models():
+        name = path.stem.removesuffix("-int8")
+        line = lines.setdefault(name, {"model": name})
+        if "gold" not in line or ("speed" not in line and arguments.rounds):
+            line |= measure_language(name, path, line, arguments)
+            text = "".join(json.dumps(lines[key], ensure_ascii=False) + "\n" for key in sorted(lines))
+            arguments.json.write_text(text, "utf-8")
+            print(json.dumps(line, ensure_ascii=False), flush=True)
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--work", type=Path, help="folder for the models of UDPipe, outside the checkout")
     parser.add_argument("--json", type=Path, help="file for the measurements, one line for each language")
-    parser.add_argument("--rounds", type=int, default=3, help="runs of each parser, alternating (default: 3)")
+    parser.add_argument("--models", nargs="+", help="names or files of models (default: all in the checkout)")
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="timed runs of each parser, alternating; 0: scores only (default: 3)"
+    )
     parser.add_argument("--threads", type=int, default=2, help="threads or processes of each parser (default: 2)")
     parser.add_argument("--report", type=Path, help="write docs/languages.md from this JSON file")
     arguments = parser.parse_args()
@@ -96,43 +101,78 @@ def models() -> list[Path]:
     return sorted([*PACKAGE.glob("*.longarc"), ENGLISH], key=lambda path: path.stem)
 
 
+def find_model(name: str) -> Path:
+    """Return the model file with this path, or the model of the checkout with this name."""
+    known = {path.stem: path for path in models()}
+    return known.get(name) or Path(name)
+
+
 def read_lines(path: Path) -> dict[str, dict[str, Any]]:
     """Return the measurements of a file by the name of the model; none if there is no file yet."""
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     return {line["model"]: line for line in map(json.loads, lines)}
 
 
+def shipped(lines: dict[str, dict[str, Any]]) -> list[Language]:
+    """Return the models in the checkout."""
+    return [Language(path.stem, read_card(path), size_of(path) / 1e6, lines.get(path.stem)) for path in models()]
+
+
+def not_shipped(lines: dict[str, dict[str, Any]]) -> list[Language]:
+    """Return the measured models that are not in the checkout."""
+    known = {path.stem for path in models()}
+    return [
+        Language(name, line["card"], line["longarc_mb"], line)
+        for name, line in sorted(lines.items())
+        if name not in known
+    ]
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Measuring.
 
 
-def measure_language(model: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the scores of UDPipe, and the speed and size of both parsers."""
+def measure_language(name: str, model: Path, line: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return what a line does not have yet: the scores of UDPipe; the speed of both parsers, if it is to be measured.
+
+    Also return the facts about Longarc's model that the page needs if the model is not in the checkout.
+    """
     from longarc.training.recipe import read_recipe
 
-    (path,) = (CHECKOUT / "models").rglob(f"{model.stem}.toml")
+    (path,) = (CHECKOUT / "models").rglob(f"{name}.toml")
     recipe, _ = read_recipe(path)
     with tempfile.TemporaryDirectory(dir=arguments.work) as temporary:
         folder = Path(temporary)
         train, dev, test = read_splits(recipe)
-        files = [write_sentences(folder / f"{name}.conllu", part) for name, part in (("train", train), ("dev", dev))]
-        peer = build_once(train_udpipe, arguments.work / f"{model.stem}.udpipe", *files)
+        files = [
+            write_sentences(folder / f"{part}.conllu", sentences)
+            for part, sentences in (("train", train), ("dev", dev))
+        ]
+        peer = build_once(train_udpipe, arguments.work / f"{name}.udpipe", *files)
         udpipe = Contender(UDPIPE, "ufal.udpipe", "udpipe", peer, arguments.threads)
-        contenders = [Contender(OURS, "longarc", "longarc", model), udpipe]
         words = sum(map(len, test))
         task = Task(write_sentences(folder / "test.conllu", test), folder / "out.conllu", words, arguments.threads)
-        runs = measure_in_turn(contenders, task, arguments.rounds)
-        gold = measure_scores(udpipe, task)
-        (raw,) = measure_raw_text([udpipe], test, folder, arguments.threads)
-    return {
-        "model": model.stem,
-        "train_words": sum(map(len, train)),
-        "test_words": words,
-        "gold": gold,
-        "raw": {name: raw[name] for name in RAW},
-        "speed": {contender.name: summary(contender, rounds)["speed"] for contender, rounds in runs.items()},
-        "size_mb": size_of(peer) / 1e6,
-    }
+        card = read_card(model)
+        measured: dict[str, Any] = {
+            "train_words": sum(map(len, train)),
+            "test_words": words,
+            "card": {
+                **{key: card[key] for key in ("treebank", "licence", "attribution")},
+                "scores": {key: score for key, score in card["scores"].items() if key.startswith("test_")},
+            },
+            "longarc_mb": size_of(model) / 1e6,
+            "size_mb": size_of(peer) / 1e6,
+        }
+        if "gold" not in line:
+            measured["gold"] = measure_scores(udpipe, task)
+            (raw,) = measure_raw_text([udpipe], test, folder, arguments.threads)
+            measured["raw"] = {key: raw[key] for key in RAW}
+        if arguments.rounds:
+            runs = measure_in_turn([Contender(OURS, "longarc", "longarc", model), udpipe], task, arguments.rounds)
+            measured["speed"] = {
+                contender.name: summary(contender, rounds)["speed"] for contender, rounds in runs.items()
+            }
+    return measured
 
 
 def read_splits(recipe: Recipe) -> tuple[list[Sentence], list[Sentence], list[Sentence]]:
@@ -156,9 +196,9 @@ def read_splits(recipe: Recipe) -> tuple[list[Sentence], list[Sentence], list[Se
 # The page.
 
 
-def write_page(languages: list[Language]) -> None:
+def write_page(languages: list[Language], others: list[Language]) -> None:
     """Write docs/languages.md."""
-    measured = [language for language in languages if language.udpipe is not None]
+    measured = [language for language in [*languages, *others] if language.udpipe is not None]
     missing = ", ".join(f"`{language.name}`" for language in languages if language.udpipe is None)
     parts = [
         "# Languages",
@@ -179,6 +219,7 @@ def write_page(languages: list[Language]) -> None:
         "punctuation adjoins words, both in training and here.",
         table(languages, "raw", RAW),
         *published(languages),
+        *beside(others),
         "## Where UDPipe 1 is ahead" if measured else "",
         "\n".join(f"- {text}" for text in behind_udpipe(measured)) or "In none of these figures." if measured else "",
         "## Sizes, speed and licences",
@@ -187,6 +228,18 @@ def write_page(languages: list[Language]) -> None:
     ]
     PAGE.write_text("\n\n".join(filter(None, parts)) + "\n", "utf-8")
     print(PAGE)
+
+
+def beside(others: list[Language]) -> Iterator[str]:
+    """Yield a section about the models that are not distributed, if any are measured."""
+    if others:
+        yield "## Models that are not distributed"
+        yield (
+            "The licences of these treebanks exclude commercial use. Their recipes are in "
+            "[models/noncommercial](../models/noncommercial). Gold words, and raw text:"
+        )
+        yield table(others, "gold", GOLD)
+        yield table(others, "raw", RAW)
 
 
 def table(languages: list[Language], kind: str, measures: dict[str, str]) -> str:
@@ -230,9 +283,10 @@ def details(languages: list[Language]) -> str:
     """Return a row for each language with the model's size, speed and licence."""
     rows = ["| model | MB | words/s | licence | attribution |", "|---|---:|---:|---|---|"]
     for language in languages:
-        sizes, speeds = [f"{size_of(language.path) / 1e6:.1f}"], []
+        sizes, speeds = [f"{language.megabytes:.1f}"], []
         if language.udpipe is not None:
             sizes.append(f"{language.udpipe['size_mb']:.1f}")
+        if language.udpipe is not None and "speed" in language.udpipe:
             speeds = [f"{language.udpipe['speed'][parser]:,.0f}" for parser in (OURS, UDPIPE)]
         cells = [" / ".join(sizes), " / ".join(speeds) or "–", language.card["licence"], language.card["attribution"]]
         rows.append(f"| `{language.name}` | {' | '.join(cells)} |")
