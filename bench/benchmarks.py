@@ -21,7 +21,6 @@ import json
 import os
 import platform
 import shlex
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmark_page import PRESETS, RAW_MEASURES, write_page
 from contenders import (
     CHECKOUT,
     LONGARC,
@@ -43,46 +43,19 @@ from contenders import (
     summary,
     write_sentences,
 )
-from train_peers import PEER_OPTIONS, train_spacy, train_supar, train_udpipe
+from train_peers import train_spacy, train_supar, train_udpipe
 
 if TYPE_CHECKING:
     from longarc import Sentence
 
-PRESETS = ("fast", "base", "transformer", "paper")
+DISTILLED = "distilled"
+"""A contender: the preset fast, taught by the preset transformer, or by base without a pretrained encoder."""
 PEERS = {
     "spacy": ("spaCy", "spacy", train_spacy),
     "udpipe": ("UDPipe 1", "ufal.udpipe", train_udpipe),
     "supar": ("SuPar", "supar", train_supar),
 }
 """By loader: the name of the parser, its package, and how to train it"""
-MEASURES = {
-    "uas": ("UAS", ".2f", 1),
-    "las": ("LAS", ".2f", 1),
-    "upos": ("UPOS", ".2f", 1),
-    "lemma": ("lemmas", ".2f", 1),
-    "speed": ("tokens/s", ",.0f", 1),
-    "startup": ("start-up s", ".2f", -1),
-    "peak_mb": ("peak MB", ",.0f", -1),
-    "size_mb": ("model MB", ",.1f", -1),
-}
-"""Name, format, and 1 if more is better or -1 if less is."""
-RAW_MEASURES = {
-    "words": "words",
-    "sentences": "sentences",
-    "upos": "UPOS",
-    "lemmas": "lemmas",
-    "uas": "UAS",
-    "las": "LAS",
-}
-NOT_PREDICTED = {"upos": ("SuPar",), **dict.fromkeys(("lemma", "lemmas"), ("spaCy", "paper", "SuPar"))}
-"""Parts of the names of contenders that do not predict a column."""
-PAGE = CHECKOUT / "docs" / "benchmarks.md"
-PICTURE = PAGE.with_suffix(".svg")
-OPTIONS = {
-    "longarc": "Longarc: `longarc train TRAIN --dev DEV --preset … --quantize`. The preset `paper` is the network of "
-    "2018. It reads no characters, so without word vectors it learns little about rich morphology.",
-    **PEER_OPTIONS,
-}
 
 
 def main() -> None:
@@ -119,7 +92,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("treebank", nargs="?", type=find_treebank, help="folder with train, dev and test files")
     parser.add_argument("--work", type=Path, help="folder for the models, outside the checkout")
     parser.add_argument("--json", type=Path, help="add the measurements to this file")
-    parser.add_argument("--parsers", nargs="+", default=[*PRESETS, *PEERS], help="presets, and others (default: all)")
+    parser.add_argument(
+        "--parsers", nargs="+", default=[*PRESETS, DISTILLED, *PEERS], help="presets and others (default: all)"
+    )
     parser.add_argument("--bits", nargs="+", type=int, default=[32, 8], help="precisions of Longarc (default: 32 8)")
     parser.add_argument("--vectors", type=Path, help="word vectors for all parsers, in word2vec text format")
     parser.add_argument("--encoder", type=Path, help="pretrained encoder for the preset transformer, left out without")
@@ -151,11 +126,16 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path, dev: Path) ->
     contenders = []
     for preset in presets:
         train_longarc(work / f"{name}-{preset}", preset, train, dev, arguments)
+    titles = {preset: preset for preset in presets}
+    if DISTILLED in arguments.parsers and not arguments.brief:  # briefly trained, it would be the same as fast
+        teacher = "base" if arguments.encoder is None else "transformer"
+        distil_longarc(work / f"{name}-{DISTILLED}", work / f"{name}-{teacher}", train, dev, arguments)
+        titles[DISTILLED] = "fast, distilled"
     for bits in arguments.bits:  # similar models run one after the other
-        for preset in presets:
+        for preset, title in titles.items():
             end = "-int8" if bits == 8 else ""
             model = work / f"{name}-{preset}" / f"{name}-{preset}{end}.longarc"
-            contenders.append(Contender(f"Longarc, {preset}, {bits}-bit", "longarc", "longarc", model))
+            contenders.append(Contender(f"Longarc, {title}, {bits}-bit", "longarc", "longarc", model))
     for peer, (title, package, build) in PEERS.items():
         if peer in arguments.parsers:
             model = build_once(build, work / f"{name}-{peer}", train, dev, arguments.vectors, arguments.brief)
@@ -166,16 +146,29 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path, dev: Path) ->
 
 def train_longarc(folder: Path, preset: str, train: Path, dev: Path, arguments: argparse.Namespace) -> None:
     """Run `longarc train` unless the models exist."""
-    if (folder / f"{folder.name}-int8.longarc").exists():
-        return
-    command = [LONGARC, "train", str(train), "--dev", str(dev), "--preset", preset, "--out", str(folder)]
-    command += ["--quantize", "--threads", str(arguments.threads)]
+    command = ["train", str(train), "--preset", preset]
     if preset == "transformer":
         command += ["--encoder", str(arguments.encoder)]
     elif arguments.vectors:
         command += ["--vectors", str(arguments.vectors)]
     if arguments.brief:
-        command += ["--set", "epochs=1", "--set", "min_updates=0", "--set", "tokenizer_steps=0"]
+        command += ["--set", "epochs=1", "--set", "min_updates=0", "--set", "tokenizer_steps=300"]
+    run_training(command, folder, dev, arguments.threads)
+
+
+def distil_longarc(folder: Path, teacher: Path, train: Path, dev: Path, arguments: argparse.Namespace) -> None:
+    """Run `longarc distill` unless the models exist."""
+    command = ["distill", str(teacher / f"{teacher.name}.longarc"), "--preset", "fast", "--train", str(train)]
+    if arguments.vectors:
+        command += ["--vectors", str(arguments.vectors)]
+    run_training(command, folder, dev, arguments.threads)
+
+
+def run_training(command: list[str], folder: Path, dev: Path, threads: int) -> None:
+    """Run a command of Longarc that trains, unless the models exist in the folder."""
+    if (folder / f"{folder.name}-int8.longarc").exists():
+        return
+    command = [LONGARC, *command, "--dev", str(dev), "--out", str(folder), "--quantize", "--threads", str(threads)]
     command += ["--resume"] if (folder / "checkpoint.safetensors").exists() else []
     print(shlex.join(command), file=sys.stderr)
     subprocess.run(command, check=True, stdout=sys.stderr)
@@ -205,6 +198,9 @@ def measure_speed(
     words = sum(map(len, test)) * arguments.repeat
     task = Task(source, folder / "output.conllu", words, arguments.threads)
     runs = measure_in_turn(contenders, task, arguments.rounds)
+    text = write_text(folder / "input.txt", test * arguments.repeat)
+    readers = [contender for contender in contenders if can_read_text(contender, arguments.brief)]
+    text_runs = measure_in_turn(readers, Task(text, task.output, words, arguments.threads), arguments.rounds)
     return {
         "brief": arguments.brief,
         **{name: getattr(arguments, name) for name in ("threads", "rounds", "repeat")},
@@ -212,7 +208,23 @@ def measure_speed(
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
         "contenders": {contender.name: summary(contender, rounds) for contender, rounds in runs.items()},
+        "raw_text": {contender.name: summary(contender, rounds)["speeds"] for contender, rounds in text_runs.items()},
     }
+
+
+def can_read_text(contender: Contender, brief: bool) -> bool:
+    """Return whether a contender splits text: SuPar does not, and a brief training of UDPipe has no tokenizer."""
+    return contender.load != "supar" and not (brief and contender.load == "udpipe")
+
+
+def write_text(path: Path, sentences: list[Sentence]) -> Path:
+    """Write sentences as text: a blank line separates paragraphs, and words have the usual spaces if none are
+    recorded."""
+    from longarc.data.usual_spacing import with_spaces
+    from longarc.training.train_tokenizer import labelled_text
+
+    path.write_text(labelled_text(with_spaces(sentences)).text, "utf-8")
+    return path
 
 
 def measure_scores(contender: Contender, task: Task) -> dict[str, float]:
@@ -231,22 +243,15 @@ def measure_scores(contender: Contender, task: Task) -> dict[str, float]:
 def measure_raw_text(
     contenders: list[Contender], test: list[Sentence], folder: Path, threads: int
 ) -> list[dict[str, Any]]:
-    """Return the scores of each contender from raw text: F1 by the rules of CoNLL 2018.
-
-    A blank line separates paragraphs. A test set that does not record spaces has the usual ones.
-    """
+    """Return the scores of each contender from raw text: F1 by the rules of CoNLL 2018."""
     from longarc import read_all
-    from longarc.data.usual_spacing import with_spaces
     from longarc.evaluation.conventions import Conventions
     from longarc.evaluation.measures import score_sentences
-    from longarc.training.train_tokenizer import labelled_text
 
-    source = folder / "raw.txt"
-    source.write_text(labelled_text(with_spaces(test)).text, "utf-8")
-    task = Task(source, folder / "raw.conllu", sum(map(len, test)), threads)
+    task = Task(write_text(folder / "raw.txt", test), folder / "raw.conllu", sum(map(len, test)), threads)
     rows = []
     for contender in contenders:
-        if contender.load == "supar":  # it reads words
+        if not can_read_text(contender, brief=False):
             continue
         measure(contender, task)
         scores = score_sentences(test, read_all(task.output), Conventions("count", "universal"))
@@ -257,154 +262,6 @@ def measure_raw_text(
 def size_of(model: Path) -> int:
     """Return the size in bytes of a file or of all files in a folder."""
     return sum(path.stat().st_size for path in (model.rglob("*") if model.is_dir() else [model]) if path.is_file())
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The page.
-
-
-def write_page(treebanks: list[dict[str, Any]]) -> None:
-    """Write docs/benchmarks.md and its picture."""
-    parts = [
-        "# Benchmarks",
-        "Generated by `python bench/benchmarks.py --report bench/results/e*.json`. The docstring of "
-        "[bench/benchmarks.py](../bench/benchmarks.py) has the commands that measured each treebank.",
-        f"![LAS against tokens per second]({PICTURE.name})",
-        "All parsers read the gold words of the test file and predict the tags themselves. Punctuation and subtypes of "
-        "relations count. Speed covers reading, tagging, parsing and writing a file, without loading the model (median "
-        "and range); the column *with start-up* includes loading. The parsers alternate on the same machine. Its speed "
-        "changes over time, so a speed ratio is the median of the ratios of all rounds.",
-        "\n".join(f"- {text}" for text in OPTIONS.values()),
-    ]
-    for results in treebanks:
-        rows = merge(results)
-        parts += [f"## {results['treebank']}", describe_setup(results), table(rows)]
-        parts.append("\n".join(f"- {text}" for text in compare_with_others(rows)))
-        if results.get("raw_text"):
-            raw = [{"contender": name, **scores} for name, scores in results["raw_text"].items()]
-            parts += ["From raw text, F1 by the rules of CoNLL 2018 (no subtypes):", raw_table(raw)]
-    PAGE.write_text("\n\n".join(part for part in parts if part) + "\n", "utf-8")
-    draw({results["treebank"]: merge(results) for results in treebanks})
-    print(PAGE, PICTURE, sep="\n")
-
-
-def merge(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the scores and the speed of each contender, as far as they were measured."""
-    speeds = results.get("speed", {}).get("contenders", {})
-    scores = results.get("scores", {})
-    return [{"contender": name, **speeds.get(name, {}), **scores.get(name, {})} for name in {**scores, **speeds}]
-
-
-def describe_setup(results: dict[str, Any]) -> str:
-    """Return a paragraph about the data, the machine and the rounds."""
-    parts = [f"Test file: {results['words']:,} words; training file: {results['train_words']:,} words."]
-    if results["vectors"]:
-        parts.append(f"Word vectors: {results['vectors']} (not for the preset transformer).")
-    if speed := results.get("speed"):
-        parts.append(
-            f"Speed: {speed['threads']} threads, {speed['cores']} cores, {speed['machine']}, Python {speed['python']}, "
-            f"medians of {speed['rounds']} rounds over {speed['repeat']} copies of the test file."
-        )
-        if speed["brief"]:
-            parts.append("It was measured with models of the same sizes that were trained for minutes.")
-    return " ".join([*parts, results.get("remark", "")]).strip()
-
-
-def table(rows: list[dict[str, Any]]) -> str:
-    """Return the measurements of all parsers as a Markdown table."""
-    columns = {
-        **{"parser": "{contender}", "version": "{version}", "UAS": "{uas:.2f}", "LAS": "{las:.2f}"},
-        **{"UPOS": "{upos:.2f}", "lemmas": "{lemma:.2f}", "tokens/s": "{speed:,.0f}"},
-        **{"range": "{slowest:,.0f}–{fastest:,.0f}", "with start-up": "{with_startup:,.0f}"},
-        **{"start-up s": "{startup:.2f}", "peak MB": "{peak_mb:,.0f}", "model MB": "{size_mb:,.1f}"},
-    }
-    lines = [f"| {' | '.join(columns)} |", "|---|---|" + "---:|" * (len(columns) - 2)]
-    for row in rows:
-        known = {key: value for key, value in row.items() if is_predicted(row["contender"], key)}
-        lines.append(f"| {' | '.join(cell(form, known) for form in columns.values())} |")
-    return "\n".join(lines)
-
-
-def cell(form: str, values: dict[str, Any]) -> str:
-    """Return a formatted value, or a dash if it was not measured."""
-    try:
-        return form.format(**values)
-    except KeyError:
-        return "–"
-
-
-def raw_table(rows: list[dict[str, Any]]) -> str:
-    """Return the scores from raw text as a Markdown table."""
-    lines = [f"| parser | {' | '.join(RAW_MEASURES.values())} |", "|---|" + "---:|" * len(RAW_MEASURES)]
-    for row in rows:
-        known = {key: value for key, value in row.items() if is_predicted(row["contender"], key)}
-        cells = [cell(f"{{{name}:.2f}}", known) for name in RAW_MEASURES]
-        lines.append(f"| {row['contender']} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def is_predicted(contender: str, key: str) -> bool:
-    """Return whether a contender predicts what a score measures."""
-    return not any(part in contender for part in NOT_PREDICTED.get(key, ()))
-
-
-def compare_with_others(rows: list[dict[str, Any]]) -> list[str]:
-    """Return a sentence for each 8-bit model of Longarc and each other parser, with every measure in which Longarc is
-    worse."""
-    ours = [row for row in rows if row["contender"].endswith("8-bit")]
-    others = [row for row in rows if not row["contender"].startswith("Longarc")]
-    return [compare_pair(one, other) for one in ours for other in others]
-
-
-def compare_pair(ours: dict[str, Any], other: dict[str, Any]) -> str:
-    """Return a sentence about a model of Longarc and another parser."""
-    text = f"{ours['contender']}, against {other['contender']}: LAS {ours['las'] - other['las']:+.2f}"
-    if "speeds" in ours and "speeds" in other:
-        ratio = statistics.median(a / b for a, b in zip(ours["speeds"], other["speeds"], strict=True))
-        with_startup = ours["with_startup"] / other["with_startup"]
-        text += f", {ratio:.2f} times the speed, {with_startup:.2f} times with start-up"
-    worse = [
-        f"{name} ({ours[key]:{form}} against {other[key]:{form}})"
-        for key, (name, form, better) in MEASURES.items()
-        if key in ours and key in other and better * ours[key] < better * other[key]
-        if is_predicted(ours["contender"], key) and is_predicted(other["contender"], key)
-    ]
-    return f"{text}. Worse: {', '.join(worse)}." if worse else f"{text}. Worse in no measure."
-
-
-def draw(treebanks: dict[str, list[dict[str, Any]]]) -> None:
-    """Plot LAS against speed, one panel per treebank."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams["svg.hashsalt"] = "longarc"
-    from matplotlib import pyplot
-
-    figure, panels = pyplot.subplots(1, len(treebanks), figsize=(5.2 * len(treebanks), 4), squeeze=False)
-    colours = {"longarc": "#0072b2", "spacy": "#d55e00", "udpipe": "#009e73", "supar": "#cc79a7"}
-    for panel, (treebank, rows) in zip(panels[0], treebanks.items(), strict=True):
-        rows = [row for row in rows if "speed" in row and "las" in row]
-        for one in rows:
-            panel.scatter(one["speed"], one["las"], color=colours[one["kind"]], s=40, zorder=3)
-            label = one["contender"].replace("Longarc,", "Longarc")
-            below = one["contender"].endswith("8-bit") or one["kind"] == "udpipe"  # where labels do not overlap
-            position = {
-                "xytext": (0, -16 if below else 7),
-                "textcoords": "offset points",
-                "ha": "center",
-                "fontsize": 9,
-            }
-            panel.annotate(label, (one["speed"], one["las"]), **position)
-        for preset in PRESETS:
-            pair = [one for one in rows if one["contender"].startswith(f"Longarc, {preset},")]
-            panel.plot([one["speed"] for one in pair], [one["las"] for one in pair], color=colours["longarc"], lw=1)
-        panel.set(title=treebank, xlabel="tokens per second", ylabel="LAS")
-        panel.margins(y=0.15)
-        panel.set_xlim(0, 1.2 * max(one["speed"] for one in rows))
-        panel.xaxis.set_major_formatter("{x:,.0f}")
-        panel.grid(alpha=0.3)
-    figure.tight_layout()
-    figure.savefig(PICTURE, metadata={"Date": None})
 
 
 if __name__ == "__main__":
