@@ -86,7 +86,7 @@ def test_a_log_without_a_terminal_gets_the_expected_time_and_a_line_now_and_then
         clock.now += 100
         progress.batch_done(1_000)
     output = capsys.readouterr()
-    assert output.out == "expected time: 32 min at 10 tokens/s; scoring after each epoch comes on top\n"
+    assert output.out == "expected time: 32 min at 10 tokens/s; scoring comes on top\n"
     assert output.err.splitlines() == [
         "longarc: epoch 1/2, 20 % done, 10 tokens/s, left: 30 min",
         "longarc: epoch 1/2, 50 % done, 10 tokens/s, left: 25 min",

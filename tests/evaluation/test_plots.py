@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from longarc.evaluation.breakdown import Row
-from longarc.evaluation.plots import from_left_to_right, line_style, plot_learning_curves, plot_transitions
+from longarc.evaluation.plots import (
+    from_left_to_right,
+    line_style,
+    plot_learning_curve,
+    plot_learning_curves,
+    plot_transitions,
+)
 from longarc.evaluation.treebank_stats import TreebankStats, treebank_stats
 from longarc.transitions import SYSTEMS
 from tests.helpers.annotations import HEARING, SHORT, corpus
@@ -46,3 +52,12 @@ def test_arc_lengths_run_from_the_longest_to_the_left_to_the_longest_to_the_righ
     ordered = ["left 21+", "left 3-6", "left 1", "root", "right 2", "right 13-20"]
     rows = [Row(name, 1, 1, 1, 1, 1, 1) for name in sorted(ordered)]
     assert [row.name for row in from_left_to_right(rows)] == ordered
+
+
+def test_learning_curves_have_only_the_epochs_that_were_scored(tmp_path: Path) -> None:
+    history = [{"epoch": epoch, "loss": 1 / epoch} for epoch in range(1, 8)]
+    history[2] |= {"dev_las": 50.0}
+    history[6] |= {"dev_las": 70.0}
+    plot_learning_curve(history, tmp_path / "one.svg")
+    plot_learning_curves({"one": [history]}, tmp_path / "all.svg")
+    assert all("LAS" in (tmp_path / name).read_text("utf-8") for name in ("one.svg", "all.svg"))

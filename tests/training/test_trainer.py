@@ -1,8 +1,12 @@
-"""Learning-rate schedules."""
+"""Learning-rate schedules, and when a training is scored."""
 
 from __future__ import annotations
 
-from longarc.training.trainer import learning_rate
+from itertools import pairwise
+
+import pytest
+
+from longarc.training.trainer import MOST_SCORINGS, is_scored, learning_rate
 from tests.helpers.prepared_training import SMALL
 
 
@@ -18,3 +22,12 @@ def test_the_learning_rate_can_follow_a_cosine() -> None:
     rates = [learning_rate(configuration, done / 100) / SMALL.learning_rate for done in range(101)]
     assert 0 < rates[0] < 0.1 and max(rates) > 0.99 and rates[-1] < 1e-9
     assert rates[5:] == sorted(rates[5:], reverse=True)
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 29, 30, 31, 46, 107, 1000])
+def test_a_training_is_scored_regularly_and_at_its_end(epochs: int) -> None:
+    scored = [epoch for epoch in range(1, epochs + 1) if is_scored(epoch, epochs)]
+    assert len(scored) == min(epochs, MOST_SCORINGS)
+    assert scored[-1] == epochs
+    gaps = {after - before for before, after in pairwise([0, *scored])}
+    assert max(gaps) - min(gaps) <= 1

@@ -110,7 +110,7 @@ class TrainingProgress:
         self._bar.update(self._task, advance=tokens, speed=self._time.speed, left=text)
         if left and not self._is_announced:
             self._is_announced = True
-            scoring = "; scoring after each epoch comes on top" if self._has_dev else ""
+            scoring = "; scoring comes on top" if self._has_dev else ""
             _echo(f"expected time: {text} at {self._time.speed:,.0f} tokens/s{scoring}", self._bar)
         elif self._is_line_due():
             share = f"{100 * self._time.share_of_epoch:.0f} %"

@@ -70,13 +70,15 @@ def plot_learning_curve(history: Sequence[Mapping[str, Any]], target: Path) -> N
     axes.set_ylabel("training loss per sentence")
     axes.set_ylim(bottom=0)
     lines, labels = axes.get_legend_handles_labels()
-    if "dev_las" in history[0]:
+    scored = [entry for entry in history if "dev_las" in entry]
+    if scored:
         scores = axes.twinx()
         scores.set_ylabel("development score, %")
+        scored_epochs = [entry["epoch"] for entry in scored]
         for number, (key, name) in enumerate(DEV_SCORES.items()):
-            if f"dev_{key}" in history[0]:
-                values = [entry[f"dev_{key}"] for entry in history]
-                scores.plot(epochs, values, markersize=3, linewidth=1, label=name, **line_style(number))
+            if f"dev_{key}" in scored[0]:
+                values = [entry[f"dev_{key}"] for entry in scored]
+                scores.plot(scored_epochs, values, markersize=3, linewidth=1, label=name, **line_style(number))
         score_lines, score_labels = scores.get_legend_handles_labels()
         lines, labels = lines + score_lines, labels + score_labels
     axes.legend(lines, labels, frameon=False, loc="center right")
@@ -91,14 +93,15 @@ def plot_learning_curves(curves: Mapping[str, Sequence[Sequence[Mapping[str, Any
     from matplotlib.figure import Figure
 
     panels = {"loss": "training loss per sentence"}
-    if all("dev_las" in entry for histories in curves.values() for history in histories for entry in history):
+    if all("dev_las" in history[-1] for histories in curves.values() for history in histories):
         panels["dev_las"] = "development LAS, %"
     figure = Figure(figsize=(7, 3.5 * len(panels)), layout="constrained")
     for number, (key, title) in enumerate(panels.items(), 1):
         axes = figure.add_subplot(len(panels), 1, number)
         for system, (name, histories) in enumerate(curves.items()):
             for seed, history in enumerate(histories):
-                epochs, values = [entry["epoch"] for entry in history], [entry[key] for entry in history]
+                known = [entry for entry in history if key in entry]
+                epochs, values = [entry["epoch"] for entry in known], [entry[key] for entry in known]
                 label = None if seed else name
                 axes.plot(epochs, values, markersize=3, linewidth=1, label=label, **line_style(system))
         axes.set_xlabel("epoch")

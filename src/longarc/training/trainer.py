@@ -43,6 +43,11 @@ CHECKPOINT, PREVIOUS = "checkpoint.safetensors", "checkpoint.previous.safetensor
 BEST, LOG = "best.safetensors", "log.jsonl"
 
 
+MOST_SCORINGS = 30
+"""A training is scored on the development data at most this often: small treebanks need many short epochs, and scoring
+each of them would take a fifth of the time."""
+
+
 class Reporter(Protocol):
     """Receives the progress of a training run."""
 
@@ -106,6 +111,11 @@ def learning_rate(configuration: Configuration, done: float) -> float:
         return float(configuration.learning_rate * up * 0.5 * (1 + math.cos(math.pi * done)))
     tenth = int(10 * done + 1e-9) + 1
     return float(configuration.learning_rate * 0.5 ** max(0, tenth - 5))
+
+
+def is_scored(epoch: int, epochs: int) -> bool:
+    """Return whether the model is scored after this epoch: always after the last one, and at equal distances."""
+    return epoch * MOST_SCORINGS // epochs > (epoch - 1) * MOST_SCORINGS // epochs
 
 
 class Trainer:
@@ -337,7 +347,7 @@ class Trainer:
             "device": str(self.device),
             "processes": self.group.size,
         }
-        if self.data.dev:
+        if self.data.dev and is_scored(position.epoch, self.data.epochs):
             with self._averaged():
                 # The other processes on this machine wait meanwhile.
                 threads = torch.get_num_threads() * self.group.local_size
