@@ -341,9 +341,10 @@ def test_a_shortcut_gives_the_trees_of_the_search(
             arcs[row, rng.choice([0, *order[:position]]), word] += rng.choice([2, 5])
     table = ScoreTable(arcs, np.zeros(arcs.shape[:2], np.float32), crossing_cost=cost)
     state = system.initial(lengths, single_root=single_root)
-    certain, trees = system.shortcut(state, table)
-    assert 0.02 < len(certain) / len(lengths) < 0.98
+    system.shortcut(state, table)
+    shares = (state.front - 1) / lengths
+    assert (name == "mst") == bool((shares == 1).all())
+    assert np.mean(shares == 1) > 0.02 and np.mean(shares) > 0.2
     heads = parse_greedily(system, lengths, table, single_root=single_root).heads
-    np.testing.assert_array_equal(heads[certain], trees)
     monkeypatch.setattr(type(system), "shortcut", TransitionSystem.shortcut)
     np.testing.assert_array_equal(heads, parse_greedily(system, lengths, table, single_root=single_root).heads)

@@ -71,9 +71,7 @@ def parse_greedily(
     probabilities = None if totals is None else np.full(state.heads.shape, np.nan)
     lowest = scores.arcs.dtype.type(-np.inf)
     if totals is None:  # probabilities are those of each step
-        certain, trees = system.shortcut(state, scores)
-        heads[certain] = trees
-        state = state.take(np.setdiff1d(state.rows, certain))
+        system.shortcut(state, scores)
     while len(state.rows):
         legal = system.legal(state)
         gathered = system.gather(state, scores)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from longarc.data.sentence import NO_HEAD
-from longarc.transitions.system import Ints, Mask
+from longarc.transitions.system import Ints
 
 
 def crossed_arcs(heads: Ints, word: Ints) -> Ints:
@@ -29,10 +29,18 @@ def crossed_arcs(heads: Ints, word: Ints) -> Ints:
     return np.asarray(counts + np.bincount(rows[around], minlength=batch)[:, None])
 
 
-def have_crossing_arcs(heads: Ints) -> Mask:
-    """[batch] Return whether any arcs of a tree cross. heads: [batch, N], 0 for the root and for padding."""
+def first_crossing(heads: Ints) -> Ints:
+    """[batch] Return the first word whose arc crosses that of an earlier word; N if no arcs cross.
+
+    heads: [batch, N], 0 for the root and for padding.
+    """
     nodes = np.arange(heads.shape[1])
     low, high = np.minimum(heads, nodes), np.maximum(heads, nodes)
     left, right = low[:, :, None], high[:, :, None]
     low, high = low[:, None], high[:, None]
-    return np.asarray(((left < low) & (low < right) & (right < high)).any(axis=(1, 2)))
+    crossing = (left < low) & (low < right) & (right < high)
+    first = np.full(len(heads), len(nodes))
+    rows = np.flatnonzero(crossing.any(axis=(1, 2)))
+    later = np.maximum(nodes[:, None], nodes)
+    first[rows] = np.where(crossing[rows], later, len(nodes)).min(axis=(1, 2), initial=len(nodes))
+    return first

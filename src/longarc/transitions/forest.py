@@ -28,10 +28,27 @@ class ForestState(State):
         self.headless[rows, dependents] = False
         return super().add_arcs(rows, heads, dependents)
 
+    def attach(self, words: Mask, heads: Ints) -> None:
+        """Attach the headless `words` [batch, N] to their `heads` [batch, N]; `tree` is only right if these close no
+        cycles."""
+        self.heads[words] = heads[words]
+        self.headless &= ~words
+        parents = np.where(words, heads, self.tree)
+        for _ in range(parents.shape[1].bit_length()):  # each round doubles the steps towards the root
+            parents = np.take_along_axis(parents, parents, axis=1)
+        self.tree = parents
+        if self.single_root:
+            self.root_taken |= (words & (heads == 0)).any(axis=1)
 
-def lead_to_root(heads: Ints) -> Mask:
-    """[batch] Return whether the path from every node along `heads` [batch, N] ends in node 0, whose head is 0."""
+
+def last_of_first_cycle(heads: Ints) -> Ints:
+    """[batch] Return the smallest word that closes a cycle, if words are attached from left to right to `heads`
+    [batch, N], where the head of node 0 is 0; N if there are no cycles."""
     ancestors = heads
+    largest = np.broadcast_to(np.arange(heads.shape[1]), heads.shape)  # on the path from each node to its ancestor
     for _ in range(heads.shape[1].bit_length()):  # each round doubles the steps that have been taken
+        largest = np.maximum(largest, np.take_along_axis(largest, ancestors, axis=1))
         ancestors = np.take_along_axis(ancestors, ancestors, axis=1)
-    return np.asarray((ancestors == 0).all(axis=1))
+    # After so many steps, an ancestor is node 0 or in a cycle, and a path has visited all nodes of its cycle.
+    closing = np.take_along_axis(largest, ancestors, axis=1)
+    return np.asarray(np.where(ancestors == 0, heads.shape[1], closing).min(axis=1))

@@ -21,6 +21,9 @@ class Mst(Pointer):
     reference = "McDonald et al. (2005)"
     has_crossing_cost = False
 
+    def _first_conflict(self, state: PointerState, heads: Ints, is_word: Mask, scores: ScoreTable) -> Ints:
+        return np.full(len(state.rows), len(state.nodes))
+
     def legal(self, state: PointerState) -> Mask:
         last = np.where(state.buffer_left, state.lengths, -1)[:, None]
         return np.asarray((state.nodes <= last) & (state.nodes != state.focus[:, None]))

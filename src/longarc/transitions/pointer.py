@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longarc.data.sentence import NO_HEAD
-from longarc.transitions.crossing import crossed_arcs, have_crossing_arcs
-from longarc.transitions.forest import ForestState, lead_to_root
+from longarc.transitions.crossing import crossed_arcs, first_crossing
+from longarc.transitions.forest import ForestState, last_of_first_cycle
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, TransitionSystem
 
 
@@ -36,21 +35,27 @@ class Pointer(TransitionSystem[PointerState]):
     def initial(self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True) -> PointerState:
         return PointerState(lengths, single_root)
 
-    def shortcut(self, state: PointerState, scores: ScoreTable) -> tuple[Ints, Ints]:
-        """The best head of each word, if together they form a tree that no rule forbids: then each of them is legal
-        when its turn comes, and no other head is better. If crossing arcs cost something, no arcs may cross."""
+    def shortcut(self, state: PointerState, scores: ScoreTable) -> None:
+        """Attach each word to its best head, up to the first word for which that is illegal or crosses arcs at a cost:
+        no other head is better."""
         nodes, lengths = state.nodes, state.lengths[:, None]
         is_word = (nodes > 0) & (nodes <= lengths)
         is_head = (nodes <= lengths)[:, :, None] & (nodes[:, None] != nodes)
         heads = np.where(is_head, scores.arcs, -np.inf).argmax(axis=1)
         heads[~is_word] = 0
-        is_certain = lead_to_root(heads)
+        certain = is_word & (nodes < self._first_conflict(state, heads, is_word, scores)[:, None])
+        state.attach(certain, heads)
+        state.front += certain.sum(axis=1)
+
+    def _first_conflict(self, state: PointerState, heads: Ints, is_word: Mask, scores: ScoreTable) -> Ints:
+        """[batch] Return the first word whose best head need not be the search's choice; N if there is none."""
+        first = last_of_first_cycle(heads)
         if state.single_root:
-            is_certain &= ((heads == 0) & is_word).sum(axis=1) == 1
-        rows = is_certain.nonzero()[0]
+            later_root = np.cumsum((heads == 0) & is_word, axis=1) > 1
+            first = np.minimum(first, np.where(later_root.any(axis=1), later_root.argmax(axis=1), len(state.nodes)))
         if scores.crossing_cost and self.has_crossing_cost:
-            rows = rows[~have_crossing_arcs(heads[rows])]
-        return rows, np.where(is_word[rows], heads[rows], NO_HEAD)
+            first = np.minimum(first, first_crossing(heads))
+        return first
 
     def legal(self, state: PointerState) -> Mask:
         last = np.where(state.buffer_left, state.lengths, -1)[:, None]

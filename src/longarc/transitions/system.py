@@ -147,13 +147,12 @@ class TransitionSystem(ABC, Generic[S]):
     def initial(self, lengths: NDArray[np.integer[Any]], *, single_root: bool = True) -> S:
         """Return the initial configurations for sentences of these lengths [batch], in words."""
 
-    def shortcut(self, state: S, scores: ScoreTable) -> tuple[Ints, Ints]:
-        """Return the rows of initial configurations whose tree is certain without a search, and these trees [rows, N].
+    def shortcut(self, state: S, scores: ScoreTable) -> None:
+        """Apply, in place, the first transitions of initial configurations that are certain without a search.
 
-        Greedy search would build the same trees, so a subclass with other rules or scores must override this. By
+        Greedy search would choose the same ones, so a subclass with other rules or scores must override this. By
         default there are none.
         """
-        return NOTHING, state.heads[NOTHING]
 
     @abstractmethod
     def legal(self, state: S) -> Mask:
