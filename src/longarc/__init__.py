@@ -6,9 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from longarc.data.conll import SentenceReader, read, read_all, write
+    from longarc.data.conll import SentenceReader
     from longarc.data.document import Document
     from longarc.data.sentence import Sentence
+    from longarc.data.treebank_file import read, read_all, write
     from longarc.data.word import Arc, Token, Word
     from longarc.errors import InputError, LongarcError
     from longarc.runtime.parser import Parser, load
@@ -29,9 +30,9 @@ _MODULES = {
     "Word": "longarc.data.word",
     "load": "longarc.runtime.parser",
     "parse_files": "longarc.runtime.pipeline",
-    "read": "longarc.data.conll",
-    "read_all": "longarc.data.conll",
-    "write": "longarc.data.conll",
+    "read": "longarc.data.treebank_file",
+    "read_all": "longarc.data.treebank_file",
+    "write": "longarc.data.treebank_file",
 }
 
 __all__ = [

@@ -36,7 +36,7 @@ def test_what_conllx_has_no_place_for_is_told(tmp_path: Path) -> None:
     source = tmp_path / "in.conllu"
     rows = [ROW.format("1-2", "don't"), ROW.format("1", "do"), ROW.format("2", "n't")]
     source.write_text("\n".join(["# text = don't", *rows, "", ""]))
-    assert b"left out: 1 comments, 1 multiword tokens\n" in run_longarc("parse", source, "--to", "conllx").stderr
+    assert b"left out: comments: 1, multiword tokens: 1\n" in run_longarc("parse", source, "--to", "conllx").stderr
     assert run_longarc("parse", source).stderr == b""
 
 

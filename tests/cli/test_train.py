@@ -287,6 +287,21 @@ def test_resuming_a_finished_training_changes_nothing(tmp_path: Path) -> None:
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in out.iterdir()} == before
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--epochs=0"], "--epochs"),
+        (["--resume", "--overwrite"], "exclude each other"),
+        (["--system=mst", "--set", "system=pointer"], "exclude each other"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(tmp_path: Path, options: list[str], message: str) -> None:
+    treebank, out = write_toy_treebank(tmp_path / "toy.conllu", 5), tmp_path / "out"
+    result = invoke(["train", str(treebank), "--out", str(out), *options])
+    assert result.exit_code and message in f"{result.stderr}{result.exception}"
+    assert not out.exists()
+
+
 def test_a_model_of_an_earlier_training_is_not_taken_for_that_of_this_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

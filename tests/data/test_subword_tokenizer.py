@@ -131,8 +131,8 @@ def test_a_definition_that_is_not_as_expected_is_refused(kind: str, path: str, v
 def test_berts_pieces_are_those_of_the_library(lowercase: bool, strip_accents: bool | None, form: str) -> None:
     data = word_piece()
     data["normalizer"] |= {"lowercase": lowercase, "strip_accents": strip_accents}
-    # Unassigned characters depend on the version of Unicode.
-    form = "".join(character for character in form if unicodedata.category(character) != "Cn")
+    # The library knows fewer characters than Python: it uses an older version of Unicode.
+    form = "".join(character for character in form if unicodedata.ucd_3_2_0.category(character) != "Cn")
     expected = Tokenizer.from_str(json.dumps({**data, "truncation": None}))
     found = SubwordTokenizer(read_definition(json.dumps(data)))
     ids = expected.encode([form], is_pretokenized=True, add_special_tokens=False).ids

@@ -62,6 +62,16 @@ def test_files_are_parsed_with_the_model_of_their_language(models: Path, tmp_pat
     assert "Russian" in result.stderr and "деревья" in result.stdout.decode()
 
 
+def test_a_text_without_letters_is_parsed_with_the_default_model(models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("longarc.runtime.auto_parser.DEFAULT", "ru_toy")
+    assert longarc.load("auto").identify("123").code == longarc.load("auto").identify("").code == "ru"
+
+
+def test_a_language_without_a_model_is_named(models: Path) -> None:
+    result = run("parse", "--text", "Hej", "--lang", "da")
+    assert result.status == 2 and "no model for Danish" in result.stderr
+
+
 def test_a_language_can_be_named_instead_of_a_model(models: Path) -> None:
     assert run("parse", "--text", "der Hund", "--lang", "german").status == 0
     result = run("parse", "--text", "der Hund", "--lang", "de", "--model", "de_toy")

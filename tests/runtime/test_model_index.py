@@ -101,6 +101,7 @@ def test_a_damaged_download_is_not_installed(model_folders: Path, tmp_path: Path
     index = ModelIndex(write_index(tmp_path / "index", bytes=1000))
     with pytest.raises(LongarcError, match="larger than the 1,000 bytes"):
         index.download("da_ddt")
+    assert not list(model_folders.rglob("*.part"))
     assert find_model("latin")
     with pytest.raises(LongarcError):
         find_model("da_ddt")
@@ -125,7 +126,7 @@ def test_an_index_that_is_none_is_explained(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.delenv("LONGARC_INDEX", raising=False)
     with pytest.raises(LongarcError, match="there is no index"):
         ModelIndex()
-    with pytest.raises(LongarcError, match="cannot be read"):
+    with pytest.raises(LongarcError, match="there is no index of models"):
         ModelIndex(str(tmp_path))
     (tmp_path / "index.json").write_text("no JSON")
     with pytest.raises(LongarcError, match="not an index of models"):
@@ -133,6 +134,11 @@ def test_an_index_that_is_none_is_explained(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "index.json").write_text('{"models": {"../evil": {}}}')
     with pytest.raises(LongarcError, match="models"):
         ModelIndex(str(tmp_path))
+
+
+def test_an_index_can_be_named_by_its_file(model_folders: Path, tmp_path: Path) -> None:
+    folder = write_index(tmp_path / "index")
+    assert ModelIndex(str(Path(folder) / "index.json")).models == ModelIndex(folder).models
 
 
 def test_the_command_lists_downloads_and_removes(model_folders: Path, tmp_path: Path) -> None:

@@ -104,8 +104,20 @@ def test_python_says_what_it_expects(english: Parser) -> None:
         list(english.stream(["She left."]))  # type: ignore[list-item]
     with pytest.raises(LongarcError, match="a text is a string"):
         english([3])  # type: ignore[list-item]
-    with pytest.raises(LongarcError, match="beam"):
-        longarc.load(beam=0)
+    with pytest.raises(LongarcError, match="texts is one string"):
+        next(english.pipe("She left."))
+    with pytest.raises(LongarcError, match="pair of a text"):
+        list(english.pipe(["She left."], as_tuples=True))  # type: ignore[call-overload]
+    with pytest.raises(LongarcError, match="something else than words"):
+        english(words=[1, 2])  # type: ignore[list-item]
+    with pytest.raises(LongarcError, match="line_breaks is 'lines'"):
+        english("She left.", line_breaks="lines")  # type: ignore[call-overload]
+    for wrong in ({"beam": 0}, {"beam": 65}, {"beam": 1.5}, {"threads": 0}, {"threads": -1}, {"memory": 15}):
+        with pytest.raises(LongarcError, match=next(iter(wrong))):
+            longarc.load(**wrong)
+    for names in ("", "en_ewt,", " "):
+        with pytest.raises(LongarcError, match="the name of a model is missing"):
+            longarc.load(names)
 
 
 def test_text_in_python(text_model: Path) -> None:

@@ -155,3 +155,20 @@ def test_lemmas_and_other_columns_are_taught_only_if_the_teacher_predicts_them(t
     assert "upos_numbers" in batch.soft
     assert "lemma_numbers" not in batch.soft
     assert torch.isfinite(batch_loss(model.network, batch, configuration))
+
+
+def test_what_a_teacher_of_another_treebank_does_not_know_is_reported(tmp_path: Path) -> None:
+    treebank = write_toy_treebank(tmp_path / "train.conllu", 12)
+    teacher = str(untrained_teacher(tmp_path, treebank, "pointer"))
+    other = tmp_path / "other.conllu"
+    other.write_text(treebank.read_text().replace("\tnsubj\t", "\tsubj\t"))
+    text = tmp_path / "raw.txt"
+    text.write_text("the dog sees the cat .\n")
+    options = [*SMALL_STUDENT, "--epochs=1", "--set=tokenizer_steps=0"]
+    command = ["distill", teacher, "--train", str(other), *options]
+    result = invoke([*command, "--out", str(tmp_path / "student")], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "relations of the treebank that the teacher does not know: subj" in result.stderr
+    for wrong, message in (["--text", str(other)], "expected raw text"), (["--set=system=mst"], "its teacher pointer"):
+        result = invoke([*command, "--out", str(tmp_path / "wrong"), *wrong])
+        assert message in str(result.exception)

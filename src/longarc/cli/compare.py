@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from longarc.evaluation.significance import Comparison, PairedTest
 
 
-Test = Literal["bootstrap", "randomization", "both"]
+Test = Literal["bootstrap", "randomisation", "randomization", "both"]
 
 
 def compare(
@@ -38,7 +38,7 @@ def compare(
     samples: Annotated[int, typer.Option(min=1, help="Number of samples that each test draws.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same figures.")] = 0,
     test: Annotated[
-        Test, typer.Option(metavar="TEST", help="Which p-values to show: bootstrap, randomization or both.")
+        Test, typer.Option(metavar="TEST", help="Which p-values to show: bootstrap, randomisation or both.")
     ] = "both",
     differences: Annotated[
         int, typer.Option(min=0, metavar="N", help="Show the N sentences on which the systems differ most.")
@@ -60,7 +60,7 @@ def compare(
     from longarc.evaluation.measures import MEASURES, count, judge, meaningful_measures
 
     if not 2 <= len(systems) <= len(string.ascii_uppercase):
-        raise LongarcError(f"{len(systems)} systems to compare", "Specify GOLD, then two or more systems, 26 at most.")
+        raise LongarcError(f"systems to compare: {len(systems)}", "Specify GOLD, then two or more systems, 26 at most.")
     gold_corpus, *corpora = read_corpora([gold, *systems], encoding)
     conventions = choose_conventions(gold_corpus, punctuation, labels)
     judgements = [judge(gold_corpus, corpus, conventions) for corpus in corpora]
@@ -127,7 +127,7 @@ def _pair_figures(pair: PairedTest, column: int, test: Test) -> dict[str, Any]:
         "interval": pair.interval[column].tolist(),
         "equal": bool(pair.equal[column]),
     }
-    if test != "randomization":
+    if test in ("bootstrap", "both"):
         figures["bootstrap_p"] = float(pair.bootstrap_p[column])
     if test != "bootstrap":
         figures["randomization_p"] = float(pair.randomization_p[column])
@@ -151,7 +151,7 @@ def _print_comparison(
         table.add_row(MEASURES[name].title, *(f"{score:.2f} \\[{low:.2f}, {high:.2f}]" for score, (low, high) in cells))
     console.print(table)
     headings = ["difference", "95 % interval"]
-    headings += ["p bootstrap"] if test != "randomization" else []
+    headings += ["p bootstrap"] if test in ("bootstrap", "both") else []
     headings += ["p randomisation"] if test != "bootstrap" else []
     for pair in comparison.pairs:
         title = f"{letters[pair.second]} − {letters[pair.first]}"
@@ -169,7 +169,7 @@ def _print_comparison(
 def _pair_cells(pair: PairedTest, column: int, test: Test, samples: int) -> list[str]:
     low, high = pair.interval[column]
     cells = [f"{pair.difference[column]:+.2f}", f"\\[{low:+.2f}, {high:+.2f}]"]
-    if test != "randomization":
+    if test in ("bootstrap", "both"):
         p = pair.bootstrap_p[column]
         cells.append("equal" if pair.equal[column] else f"{p:.4f}" if p else f"< {1 / samples:.4f}")
     if test != "bootstrap":

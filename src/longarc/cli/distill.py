@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -78,7 +79,8 @@ def distill(
     from longarc.runtime.model_file import read_model_file
 
     models = [find_model(teacher) for teacher in teachers]
-    system = system or read_model_file(models[0]).description.system
+    if system is None and not _names_system(config, settings or []):
+        system = read_model_file(models[0]).description.system
     configuration = make_configuration(preset, config, settings or [], system, epochs=epochs, seed=seed)
     run_training(
         TrainingRequest(
@@ -104,3 +106,14 @@ def distill(
             texts=text or [],
         )
     )
+
+
+def _names_system(config: Path | None, settings: Sequence[str]) -> bool:
+    """Return whether a configuration file or --set chooses the transition system."""
+    from longarc.configuration import parse_setting
+    from longarc.data.schema import read_toml
+
+    values = {} if config is None else read_toml(config)
+    for setting in settings:
+        values |= parse_setting(setting)
+    return "system" in values

@@ -206,7 +206,7 @@ def _print_scores(judgement: Judgement, scores: dict[str, Score]) -> None:
         names = ", ".join(sorted(copied)).upper()
         console.print(f"* {names} equal gold in every word: copied from the gold file rather than predicted?")
     if cycles := cyclic_sentences(judgement.system):
-        console.print(f"{cycles:,} sentences of the system are not trees: their heads form cycles", soft_wrap=True)
+        console.print(f"sentences of the system whose heads form cycles: {cycles:,}", soft_wrap=True)
 
 
 def _print_breakdown(breakdown: Breakdown) -> None:

@@ -35,7 +35,7 @@ def info(
     from rich.markup import escape
 
     table = make_table("", "", left=2, title=escape(str(path)))
-    for key, value in model_file.card.items():
+    for key, value in {**model_file.card, "bytes": f"{path.stat().st_size:,}"}.items():
         if isinstance(value, dict):
             value = "\n".join(f"{name}: {item}" for name, item in value.items())
         if value not in ("", None):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from longarc.cli.completion import complete_model
-from longarc.data.formats import format_of_path
 from longarc.data.languages import LANGUAGES
 from longarc.errors import InputError, LongarcError
 
@@ -79,13 +78,16 @@ def read_sentences(
     format: Literal["conllu", "conllx", "jsonl"] | None = None,
 ) -> Iterator[Sentence]:
     """Return a reader of a treebank: JSON lines if the name or `format` selects them, else CoNLL, by content."""
-    from longarc.data.conll import read
+    from longarc.data.conll import SentenceReader
     from longarc.data.jsonl import read_jsonl
+    from longarc.data.treebank_file import read
 
     on_invalid = report_skipped if skip_invalid else None
-    if format == "jsonl" or (format is None and format_of_path(path) == "jsonl"):
+    if format is None:
+        return read(path, encoding=encoding, check=check, on_invalid=on_invalid)
+    if format == "jsonl":
         return read_jsonl(path, encoding=encoding, check=check, on_invalid=on_invalid)
-    return read(path, encoding=encoding, format=format, check=check, on_invalid=on_invalid)
+    return SentenceReader(path, encoding=encoding, format=format, check=check, on_invalid=on_invalid)
 
 
 def check_tree_and_memory(megabytes: int, bytes_per_pair: int) -> Callable[[Sentence], None]:
@@ -115,5 +117,5 @@ def report_language(name: str, language: Language) -> None:
 def report_losses(lost: Counter[str]) -> None:
     """Report what CoNLL-X could not represent."""
     if lost:
-        losses = ", ".join(f"{count:,} {name}" for name, count in lost.items())
+        losses = ", ".join(f"{name}: {count:,}" for name, count in lost.items())
         typer.echo(f"longarc: CoNLL-X cannot represent everything; left out: {losses}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -119,6 +120,10 @@ def parse(
         raise LongarcError(f"unknown output format {format!r}", f"Choose one of {', '.join(OUTPUT_FORMATS)}.")
     if probabilities and format in ("tree", "conllx"):
         raise LongarcError(f"--probabilities: {format} cannot represent them", "Use --to conllu or --to jsonl.")
+    if (files or []).count("-") > 1:
+        raise LongarcError("standard input can be read only once", "Name it with one `-`.")
+    if not files and text is None and sys.stdin.isatty():
+        typer.echo("longarc: reading standard input; end it with Ctrl-D", err=True)
     sources: list[Source] = [*(files or ["-"])]
     if text is not None:
         if input_format not in ("auto", "text", "tokens"):
@@ -141,7 +146,7 @@ def parse(
         output_encoding=output_encoding,
     )
     on_invalid = report_skipped if skip_invalid else None
-    parser = load(model or language, threads=threads, memory=memory, beam=beam)
+    parser = load(language if model is None else model, threads=threads, memory=memory, beam=beam)
     with show_parsing([] if text is not None else files or ["-"]) as progress:
         report = parse_files(
             parser, sources, output, options, on_invalid=on_invalid, on_language=report_language, progress=progress
@@ -151,7 +156,9 @@ def parse(
 
 def _text_stream(text: str) -> io.BytesIO:
     try:
-        return io.BytesIO(text.encode())
+        stream = io.BytesIO(text.encode())
+        stream.name = "--text"
+        return stream
     except UnicodeEncodeError:  # bytes that Python could not decode
         raise LongarcError("--text is not valid UTF-8", "Put it into a file and use --encoding.") from None
 

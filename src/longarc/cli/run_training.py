@@ -53,7 +53,7 @@ System = Annotated[
     typer.Option(
         metavar="NAME",
         autocompletion=complete_system,
-        help=f"Transition system: {', '.join(SYSTEMS)}; by default the preset's.",
+        help=f"Transition system: {', '.join(SYSTEMS)}; by default the preset's, or the teacher's.",
     ),
 ]
 Vectors = Annotated[
@@ -70,7 +70,7 @@ PretrainedEncoder = Annotated[
         help="A pretrained encoder in Hugging Face's layout, with --preset transformer; see docs/models.md.",
     ),
 ]
-Epochs = Annotated[int | None, typer.Option(help="Passes over TRAIN; by default as in the preset.")]
+Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over TRAIN; by default as in the preset.")]
 Seed = Annotated[int | None, typer.Option(help="Random seed; the same seed gives the same model.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue the training in the folder, if there is one.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start again even if the folder contains a training.")]
@@ -118,6 +118,9 @@ def make_configuration(
     values: dict[str, Any] = {} if system is None else {"system": system}
     for setting in settings:
         values |= parse_setting(setting)
+    if system is not None and values["system"] != system:
+        message = f"--system {system} and --set system={values['system']} exclude each other"
+        raise LongarcError(message, "Use one of them.")
     configuration = configuration.updated(values, "--set")  # all at once: some keys are valid only together
     overrides = {key: value for key, value in {"system": system, **options}.items() if value is not None}
     return configuration.updated(overrides, "command line")
@@ -136,6 +139,9 @@ def run_training(request: TrainingRequest) -> None:
 
     if request.encoder is not None and request.configuration.encoder == "words":
         raise LongarcError("--encoder needs a configuration that uses it", "Add --preset transformer.")
+    if request.resume and request.overwrite:
+        hint = "Use --resume to continue a training, or --overwrite to start again."
+        raise LongarcError("--resume and --overwrite exclude each other", hint)
     out, resume = request.out, request.resume
     with join_processes(request.workers) as group, ExitStack() as lock:
         is_done = False
@@ -200,6 +206,8 @@ def _load_splits(request: TrainingRequest) -> Splits:
         return list(read_sentences(path, encoding=encoding, skip_invalid=skip_invalid, check=check))
 
     train, dev, test = load(request.treebank), load(request.dev), load(request.test)
+    if not train:
+        raise LongarcError(f"{request.treebank}: no sentences to train on")
     if request.dev_fraction:
         if request.dev is not None:
             raise LongarcError("--dev and --dev-fraction exclude each other", "Use one of them.")
@@ -212,6 +220,7 @@ def _load_teachers(request: TrainingRequest) -> Distillation:
     """Load the teachers and have them parse the raw texts."""
     from longarc.cli.train_progress import StepProgress
     from longarc.data.files import read_chunks
+    from longarc.data.formats import detect_input_format
     from longarc.training.prepare import Distillation
     from longarc.training.teacher import Teacher
 
@@ -220,7 +229,10 @@ def _load_teachers(request: TrainingRequest) -> Distillation:
     for path in request.texts:
         progress = StepProgress(f"parsing {path}", "word")
         try:
-            text = b"".join(read_chunks(path)).decode(request.encoding)
+            content = b"".join(read_chunks(path))
+            if detect_input_format(path, content) != "text":
+                raise LongarcError(f"{path}: expected raw text, found a treebank", "Use --train for a treebank.")
+            text = content.decode(request.encoding)
         except UnicodeDecodeError as error:
             raise LongarcError(f"{path}: not valid {request.encoding}: {error.reason}", "Use --encoding.") from None
         parsed += teacher.parse_text(text, progress.step_done)

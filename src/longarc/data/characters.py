@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from longarc.data.spelling import code_points
+from longarc.errors import LongarcError
 
 SPACE = ord(" ")
 NEWLINE = ord("\n")
@@ -37,6 +38,8 @@ class TextCharacters:
 
 def line_breaks_of_paragraph(line_breaks: LineBreaks) -> int:
     """Return how many line breaks between two words end a paragraph."""
+    if line_breaks not in get_args(LineBreaks):
+        raise LongarcError(f"line_breaks is {line_breaks!r}", f"Choose one of {', '.join(get_args(LineBreaks))}.")
     return 1 if line_breaks == "paragraphs" else 2
 
 

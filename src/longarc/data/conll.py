@@ -226,12 +226,7 @@ read = SentenceReader
 
 
 def read_all(source: Source, **options: Any) -> Document:
-    """Return all sentences of a file; the options are those of SentenceReader.
-
-    >>> doc = longarc.read_all("examples/nonprojective.conllu")
-    >>> doc[0].is_projective
-    False
-    """
+    """Return all sentences of a file; the options are those of SentenceReader."""
     document = _read_document(source, **options)
     set_starts(document)
     return document
@@ -251,13 +246,7 @@ def parse_conll(text: str, *, name: str = "<text>", **options: Any) -> Document:
 
 
 def write(target: str | Path, sentences: Iterable[Sentence], *, encoding: str = "utf-8") -> None:
-    """Write sentences to a file, or to standard output for `-`. A Document from a file is written back byte for byte.
-
-    >>> doc = longarc.read_all("examples/nonprojective.conllu")
-    >>> longarc.write("copy.conllu", doc)
-    >>> open("copy.conllu").read() == open("examples/nonprojective.conllu").read()
-    True
-    """
+    """Write sentences to a file, or to standard output for `-`; see longarc.write."""
     with open_output(target) as stream:
         for sentence in sentences:
             stream.write(encode(sentence.to_conll(), encoding))

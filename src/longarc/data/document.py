@@ -61,7 +61,8 @@ class Document(Sequence[Sentence]):
 
     def __repr__(self) -> str:
         words = sum(map(len, self.sentences))
-        return f"<Document of {len(self)} {'sentence' if len(self) == 1 else 'sentences'}, {words} words>"
+        sentence, word = "sentence" if len(self) == 1 else "sentences", "word" if words == 1 else "words"
+        return f"<Document of {len(self)} {sentence}, {words} {word}>"
 
     def __str__(self) -> str:
         return self.text
@@ -127,9 +128,11 @@ class Document(Sequence[Sentence]):
         >>> longarc.read_all("example.conllu")[0].root.text
         'left'
         """
+        from longarc.data.conll import encode  # which imports this module
+
         text = self._written_as(format_suffix(path), format_of_path(path))
         with open_output(path) as stream:
-            stream.write(text.encode("utf-8"))
+            stream.write(encode(text, "utf-8"))
 
     def _written_as(self, suffix: str, format: str | None) -> str:
         from longarc.runtime.pipeline import format_sentence

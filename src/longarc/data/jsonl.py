@@ -86,7 +86,7 @@ def _is_line(value: Any) -> bool:
 def _row_from_json(token: Any) -> list[str]:
     if isinstance(token, dict) and _is_line(token.get("comment")) and token["comment"].startswith("#"):
         return str(token["comment"]).split("\t")
-    if not isinstance(token, dict) or not _is_line(token.get("form")) or "id" not in token:
+    if not isinstance(token, dict) or token.get("form") is None or "id" not in token:
         raise RowError(0, f'a token needs "id" and "form": {json.dumps(token)[:80]}')
     if unknown := token.keys() - {*KEYS, PROBABILITY}:
         raise RowError(0, f"unknown key {min(unknown)!r} in a token", f"Known keys: {', '.join(KEYS)}.")
@@ -97,7 +97,8 @@ def _row_from_json(token: Any) -> list[str]:
         if isinstance(value, int) and not isinstance(value, bool) and column in (ID, HEAD):
             value = str(value)
         if not _is_line(value) or "\t" in value:
-            raise RowError(0, f"{key} is {json.dumps(value)[:40]}, expected text without tabs and line ends")
+            expected = "expected text without tabs and line ends, valid in UTF-8"
+            raise RowError(0, f"{key} is {json.dumps(value)[:40]}, {expected}")
         row[column] = value
     if (probability := token.get(PROBABILITY)) is not None:
         if not isinstance(probability, (int, float)):

@@ -94,7 +94,7 @@ class Sentence:
             raise LongarcError("a sentence without words", "Each sentence needs at least one word.")
         for form in forms:
             if not isinstance(form, str) or not form.strip() or NOT_IN_A_FORM.search(form):
-                hint = "A word is a non-empty string without tabs and line ends."
+                hint = "A word is a string that is valid in UTF-8 and not blank, without tabs and line ends."
                 raise LongarcError(f"{ascii(form)[:40]} is not a word", hint)
         return cls([[str(i), form, *"________"] for i, form in enumerate(forms, 1)])
 
@@ -323,12 +323,19 @@ class Sentence:
     def transitions(self, system: str | None = None) -> list[str]:
         """Return the transitions that build this tree, in the parser's system unless another is named.
 
+        A system that builds only projective trees raises LongarcError if the tree is not projective.
+
         >>> longarc.load()("She left.")[0].transitions("arc-standard")
         ['Shift', 'Shift', 'Left-Arc', 'Shift', 'Right-Arc', 'Right-Arc']
         """
         from longarc.runtime.steps import oracle_steps
+        from longarc.transitions import get_system
 
-        return [step.taken.name for step in oracle_steps(self, system or self.system or DEFAULT_SYSTEM).steps]
+        name = system or self.system or DEFAULT_SYSTEM
+        if get_system(name).projective and not self.is_projective:
+            hint = "Use another system, or lift the arcs first with `longarc convert --projectivize`."
+            raise LongarcError(f"the tree is not projective, so {name} cannot build it", hint)
+        return [step.taken.name for step in oracle_steps(self, name).steps]
 
 
 def is_multiword(row: list[str]) -> bool:

@@ -50,7 +50,7 @@ class TransformerEncoder(Encoder):
         """`files`: the folder of the encoder."""
         if len(files) != 1:
             hint = "Give the folder of a pretrained encoder with --encoder, and no vectors."
-            raise LongarcError(f"the encoder transformer is made from one folder, not {len(files)}", hint)
+            raise LongarcError(f"the preset transformer needs one pretrained encoder, not {len(files) or 'none'}", hint)
         pretrained = read_pretrained_encoder(files[0], configuration.encoder_layers)
         forms = {form for sentence in (*train, *dev) for form in sentence.forms}
         pretrained = pretrained.restricted(*pretrained.tokenizer.restricted(sorted(forms), configuration.pieces_limit))

@@ -11,7 +11,7 @@ from longarc.data.characters import LineBreaks
 from longarc.data.document import Document
 from longarc.data.language_profile import LanguageProfile, identify_language
 from longarc.errors import LongarcError
-from longarc.runtime.installed_models import NamedModel, named_models
+from longarc.runtime.installed_models import DEFAULT, NamedModel, named_models
 from longarc.runtime.model_file import read_profile
 from longarc.runtime.parser import Parser
 
@@ -136,4 +136,6 @@ def _models_by_language() -> tuple[dict[str, NamedModel], dict[str, LanguageProf
             continue
         if profile is not None:
             models[language], profiles[language] = model, profile
+    # A text without letters is as probable in all languages: then the first one counts.
+    profiles = dict(sorted(profiles.items(), key=lambda item: models[item[0]].name != DEFAULT))
     return models, profiles

@@ -125,7 +125,9 @@ def find_model(name_or_path: str | Path | None) -> Path:
     matches = match_names(name, languages)
     if not matches:
         hint = list_names(name, languages) if known else f"No models are in {user_folder()}."
-        raise LongarcError(f"{name}: neither a file nor the name of a model", hint)
+        language = find_language(name)
+        problem = f"no model for {LANGUAGES[language]}" if language else "neither a file nor the name of a model"
+        raise LongarcError(f"{name}: {problem}", hint)
     if len(matches) > 1:
         warnings.warn(f"{name}: using the model {matches[0]}; also possible: {', '.join(matches[1:])}", stacklevel=2)
     return known[matches[0]].path

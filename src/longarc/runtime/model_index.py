@@ -56,12 +56,13 @@ class ModelIndex:
     """The models of an index."""
 
     def __init__(self, address: str | None = None) -> None:
-        """Read the index at an address: a URL or a folder; $LONGARC_INDEX by default."""
+        """Read the index at an address: a URL, a file, or a folder with a file index.json; $LONGARC_INDEX by
+        default."""
         address = address or os.environ.get(INDEX_VARIABLE)
         if not address:
-            hint = f"Name its URL or folder as the index, or in the environment variable {INDEX_VARIABLE}."
+            hint = f"Name its URL, file or folder with --index or in the environment variable {INDEX_VARIABLE}."
             raise LongarcError("there is no index of models", hint)
-        self.address = address if _is_url(address) else (Path(address).absolute() / INDEX_FILE).as_uri()
+        self.address = address if _is_url(address) else _index_file(Path(address)).as_uri()
         with _open(self.address) as stream:
             content = _read(stream, MAX_INDEX_BYTES + 1)
         if len(content) > MAX_INDEX_BYTES:
@@ -115,9 +116,19 @@ class ModelIndex:
                 while chunk := _read(stream):
                     received += len(chunk)
                     if received > model.bytes:
+                        partial.unlink()
                         raise LongarcError(f"{model.url}: the file is larger than the {model.bytes:,} bytes announced")
                     output.write(chunk)
                     progress(received)
+
+
+def _index_file(path: Path) -> Path:
+    """Return the file of a local index; raise if there is none."""
+    file = (path / INDEX_FILE if path.is_dir() else path).absolute()
+    if not file.is_file():
+        hint = f"Name a file, or a folder with a file {INDEX_FILE}."
+        raise LongarcError(f"{path}: there is no index of models", hint)
+    return file
 
 
 def _is_url(address: str) -> bool:

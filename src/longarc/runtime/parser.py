@@ -47,6 +47,8 @@ GROUP_CHARACTERS = 50_000
 BATCH_WORDS = 600
 """Words in a batch, memory permitting; larger batches are no faster and take more memory."""
 MEGABYTE = 1 << 20
+LEAST_MEMORY, MOST_BEAM = 16, 64
+"""Limits of the options."""
 BYTES_PER_WORD = 60_000
 BYTES_PER_PAIR = 24
 """Approximate memory of a batch during scoring and search, per word and per pair of words of a sentence."""
@@ -74,8 +76,14 @@ class Parser:
         threads: processor threads, all available cores by default. memory: megabytes for the batches being parsed.
         beam: hypotheses per sentence.
         """
-        if beam < 1:
-            raise LongarcError(f"beam is {beam}, expected at least 1")
+        for name, value, least, most in (
+            ("threads", 1 if threads is None else threads, 1, None),
+            ("memory", memory, LEAST_MEMORY, None),
+            ("beam", beam, 1, MOST_BEAM),
+        ):
+            if not isinstance(value, int) or value < least or (most is not None and value > most):
+                limits = f"at least {least}" if most is None else f"{least} to {most}"
+                raise LongarcError(f"{name} is {value}, expected a whole number, {limits}")
         self._sources = [source] if isinstance(source, (str, Path, ModelFile)) else list(source)
         names = ["model" if isinstance(one, ModelFile) else str(one) for one in self._sources]
         self.name = ",".join(names)
@@ -178,6 +186,8 @@ class Parser:
     def _parse_words(self, words: Sequence[str] | Sequence[Sequence[str]]) -> Document:
         if isinstance(words, str):
             raise LongarcError("words is one string, expected a list", 'Call nlp("…") to parse a text.')
+        if not all(isinstance(word, (str, list, tuple)) for word in words):
+            raise LongarcError("words contains something else than words", "Each sentence is a list of strings.")
         forms = [word for word in words if isinstance(word, str)]
         sentences = [forms] if forms else words
         if forms and len(forms) < len(words):
@@ -224,6 +234,8 @@ class Parser:
         1 left
         2 stayed
         """
+        if isinstance(texts, str):
+            raise LongarcError("texts is one string, expected several", 'Call nlp("…") to parse one text.')
         waiting: deque[tuple[Document, Any]] = deque()
 
         def split_all() -> Iterator[Sentence]:
@@ -364,7 +376,10 @@ def _groups(pairs: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, Any]]]
     """Yield pairs of a text and its context in groups of about GROUP_CHARACTERS."""
     group: list[tuple[str, Any]] = []
     characters = 0
-    for text, context in pairs:
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise LongarcError("with as_tuples, each item is a pair of a text and anything that belongs to it")
+        text, context = pair
         if not isinstance(text, str):
             raise LongarcError(f"a text is a string, not {type(text).__name__}", "Parse words with nlp(words=[…]).")
         group.append((text, context))
@@ -453,5 +468,7 @@ def load(
 
         return AutoParser(threads=threads, memory=memory, beam=beam)
     is_file = model is None or isinstance(model, Path) or Path(model).is_file()
-    names = [model] if is_file else str(model).split(",")
+    names = [model] if is_file else [name.strip() for name in str(model).split(",")]
+    if "" in names:
+        raise LongarcError(f"{str(model)!r}: the name of a model is missing", "`longarc models` lists the models.")
     return Parser([find_model(name) for name in names], threads=threads, memory=memory, beam=beam)

@@ -22,7 +22,7 @@ from longarc.runtime.parser import Parser
 from longarc.training.checkpoint import load_tensors
 from longarc.training.device import choose_device
 from longarc.training.packaging import model_paths
-from longarc.training.prepare import Distillation, prepare
+from longarc.training.prepare import Distillation, TrainingData, prepare
 from longarc.training.process_group import ALONE, ProcessGroup
 from longarc.training.scoring import score_words
 from longarc.training.train_tokenizer import TokenizerCheckpoint, train_tokenizer
@@ -161,6 +161,8 @@ def train_model(
         if group.is_first:
             if not is_finished(out):
                 reporter.training_begins(summarize_training(model, data, group.size, device))
+                for note in _differences_of_teachers(model, data, splits, distillation):
+                    reporter.note(note)
             tokenizer = _tokenizer(model, data.fingerprint, splits.train, out, reporter, resume)
             model = replace(model, tokenizer=tokenizer)
             has_saved_state = resume and (is_finished(out) or _has_checkpoint(out))
@@ -185,6 +187,22 @@ def train_model(
         write_log(out, [*trainer.position.history, last])
         reporter.epoch_done(last)
     return model, scores
+
+
+def _differences_of_teachers(
+    model: TrainedModel, data: TrainingData, splits: Splits, distillation: Distillation | None
+) -> Iterator[str]:
+    """Yield what a user should know if teachers were trained on another treebank."""
+    if distillation is None:
+        return
+    known = set(distillation.teacher.parser.description.relations.names)
+    if unknown := [name for name in model.description.relations.names if name not in known]:
+        yield f"relations of the treebank that the teacher does not know: {', '.join(unknown)}"
+    if left_out := len(splits.train) + len(distillation.parsed) - len(data.examples):
+        yield (
+            f"{left_out:,} of {len(distillation.parsed):,} sentences of raw text are left out: the teacher's parse has "
+            "relations that the treebank does not have"
+        )
 
 
 def _logged_test_scores(out: Path) -> dict[str, float]:
