@@ -221,6 +221,16 @@ def test_early_stopping_ends_a_training_that_gets_no_better(tmp_path: Path) -> N
     assert len((tmp_path / "out" / "log.jsonl").read_text().splitlines()) == 3
 
 
+def test_a_long_training_stops_early_only_after_it_was_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer, "MOST_SCORINGS", 3)
+    treebank = write_toy_treebank(tmp_path / "toy.conllu", 10)
+    options = ("--epochs=9", "--set", "early_stopping=1", "--set", "learning_rate=1e-9")
+    train(treebank, tmp_path / "out", "--dev", str(treebank), *options)
+    entries = [json.loads(line) for line in (tmp_path / "out" / "log.jsonl").read_text().splitlines()]
+    assert [entry["epoch"] for entry in entries if "dev_las" in entry] == [3, 6]
+    assert entries[-1]["epoch"] == 6
+
+
 def test_the_description_holds_the_configuration_that_was_used(tmp_path: Path) -> None:
     treebank = write_toy_treebank(tmp_path / "toy.conllu", 10)
     train(treebank, tmp_path / "out", "--epochs=1", "--system=covington", "--seed=5")

@@ -361,8 +361,10 @@ class Trainer:
         position.batches_done, position.loss, position.seconds = 0, 0.0, 0.0
 
     def _has_stopped_improving(self) -> bool:
-        patience = self.configuration.early_stopping
-        return bool(self.data.dev and patience and self.position.epoch - 1 - self.position.best_epoch >= patience)
+        patience, done = self.configuration.early_stopping, self.position.epoch - 1
+        if not self.data.dev or not patience or not done or not is_scored(done, self.data.epochs):
+            return False
+        return done - self.position.best_epoch >= patience
 
     def _save_checkpoint(self) -> None:
         """Save the state of all processes; they differ only in their random numbers."""
