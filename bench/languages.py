@@ -17,13 +17,14 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import measure_raw_text, measure_scores, size_of
 from contenders import CHECKOUT, Contender, Task, build_once, measure_in_turn, summary, write_sentences
+from longarc.data.languages import LANGUAGES
 from longarc.runtime.model_file import read_card
 from train_peers import train_udpipe
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 PACKAGE = CHECKOUT / "packages" / "longarc-models" / "longarc_models"
 ENGLISH = CHECKOUT / "src" / "longarc" / "models" / "en_ewt.longarc"
 PUBLISHED = CHECKOUT / "bench" / "published_scores.json"
+RECOGNITION = CHECKOUT / "bench" / "results" / "language_recognition.json"
+"""The results of language_recognition.py"""
 PAGE = CHECKOUT / "docs" / "languages.md"
 OURS, UDPIPE = "Longarc", "UDPipe 1"
 GOLD = {"upos": "UPOS", "lemma": "lemmas", "uas": "UAS", "las": "LAS"}
@@ -225,6 +228,7 @@ def write_page(languages: list[Language], others: list[Language]) -> None:
         "## Sizes, speed and licences",
         f"Speed is that of parsing gold words with two threads or processes. {TWO_FIGURES}",
         details(languages),
+        *recognition(),
     ]
     PAGE.write_text("\n\n".join(filter(None, parts)) + "\n", "utf-8")
     print(PAGE)
@@ -291,6 +295,39 @@ def details(languages: list[Language]) -> str:
         cells = [" / ".join(sizes), " / ".join(speeds) or "–", language.card["licence"], language.card["attribution"]]
         rows.append(f"| `{language.name}` | {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def recognition() -> Iterator[str]:
+    """Yield a section about recognizing the language of a text, if that is measured."""
+    if not RECOGNITION.exists():
+        return
+    results: dict[str, dict[str, Any]] = json.loads(RECOGNITION.read_text("utf-8"))
+    lengths = list(next(iter(results.values()))["lengths"])
+    rows = [f"| language | {' | '.join(lengths)} | mistaken for |", "|---|" + "---:|" * len(lengths) + "---|"]
+    for language, result in results.items():
+        shares = [share_right([result], length) for length in lengths]
+        rows.append(f"| {LANGUAGES[language]} | {' | '.join(shares)} | {mistaken_for(result)} |")
+    everything = " | ".join(f"**{share_right(results.values(), length)}**" for length in lengths)
+    rows.append(f"| **all** | {everything} | |")
+    yield "## Recognizing the language"
+    yield (
+        "Percentage of texts whose language `--lang auto` recognizes when all these models are installed, by the "
+        "length of the text in characters. The texts are the beginnings of up to 300 test sentences per language "
+        "(`python bench/language_recognition.py --json bench/results/language_recognition.json`)."
+    )
+    yield "\n".join(rows)
+
+
+def share_right(results: Iterable[dict[str, Any]], length: str) -> str:
+    """Return the percentage of texts of a length whose language is recognized."""
+    counts = [result["lengths"][length] for result in results]
+    texts = sum(count["texts"] for count in counts)
+    return f"{100 * sum(count['right'] for count in counts) / texts:.1f}" if texts else "–"
+
+
+def mistaken_for(result: dict[str, Any]) -> str:
+    """Return the languages that a language is most often mistaken for."""
+    return ", ".join(LANGUAGES[code] for code in result["mistaken_for"]) or "–"
 
 
 def behind_udpipe(languages: list[Language]) -> list[str]:
