@@ -6,6 +6,7 @@ import pytest
 
 from longarc import Sentence
 from longarc.data.raw_text import text_of
+from longarc.data.sentence import UPOS
 from longarc.data.usual_spacing import records_spaces, with_spaces, with_usual_spacing
 
 
@@ -22,6 +23,25 @@ from longarc.data.usual_spacing import records_spaces, with_spaces, with_usual_s
 )
 def test_punctuation_adjoins_words(forms: str, text: str) -> None:
     assert text_of([with_usual_spacing(Sentence.from_forms(forms.split()))]).rstrip() == text
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ([("l'", "DET"), ("Italia", "PROPN"), ("c'", "PRON"), ("è", "VERB")], "l'Italia c'è"),
+        ([("Jens'", "PROPN"), ("uge", "NOUN")], "Jens' uge"),
+        ([("E'", "AUX"), ("un", "DET"), ("po'", "ADV"), ("tardi", "ADV")], "E' un po' tardi"),
+    ],
+)
+def test_elided_words_adjoin_the_next_word(words: list[tuple[str, str]], text: str) -> None:
+    sentence = Sentence.from_forms([form for form, _ in words])
+    sentence.set_column(UPOS, ["", *(tag for _, tag in words)])
+    assert text_of([with_usual_spacing(sentence)]).rstrip() == text
+
+
+def test_a_few_accidental_entries_do_not_record_spaces() -> None:
+    accident = Sentence.from_conll("1\ta\t_\t_\t_\t_\t0\troot\t_\tSpaceAfter=No\n\n")
+    assert not records_spaces([accident, *[Sentence.from_forms(["a", ",", "b"])] * 50])
 
 
 def test_recorded_spaces_stay() -> None:
