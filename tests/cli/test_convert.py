@@ -53,14 +53,14 @@ def test_conllx_to_conllu_and_back_gives_the_same_bytes(folder: Path, data: byte
 
 
 LOSSES = {
-    "1 comments": "# text\n" + word(1, 0),
-    "2 comments": "# text\n" + word(1, 0) + "# stray\n" + word(2, 0),
-    "1 multiword tokens": word("1-2") + word(1, 0) + word(2, 1),
-    "1 empty nodes": word(1, 0) + word("1.1"),
-    "1 DEPS values": word(1, 0).replace("_\t_\n", "0:root\t_\n"),
-    "1 MISC values": word(1, 0).replace("_\n", "SpaceAfter=No\n"),
-    "1 spaces in FORM": word(1, 0, "New York"),
-    "1 spaces in": word(1, 0).replace("w\t_", "w\tNew York"),
+    "comments: 1": "# text\n" + word(1, 0),
+    "comments: 2": "# text\n" + word(1, 0) + "# stray\n" + word(2, 0),
+    "multiword tokens: 1": word("1-2") + word(1, 0) + word(2, 1),
+    "empty nodes: 1": word(1, 0) + word("1.1"),
+    "DEPS values: 1": word(1, 0).replace("_\t_\n", "0:root\t_\n"),
+    "MISC values: 1": word(1, 0).replace("_\n", "SpaceAfter=No\n"),
+    "spaces in FORM, LEMMA or other columns: 1": word(1, 0, "New York"),
+    "or other columns: 1": word(1, 0).replace("w\t_", "w\tNew York"),
 }
 
 
@@ -80,7 +80,7 @@ def test_what_conllx_cannot_hold_is_reported(reported: str, text: str, tmp_path:
 def test_comments_after_the_last_sentence_are_not_lost_silently_either(text: str, tmp_path: Path) -> None:
     (tmp_path / "in.conllu").write_text(text)
     outcome = longarc("convert", "--from", "conllu", tmp_path / "in.conllu", tmp_path / "out.conll")
-    assert "1 comments" in outcome.stderr
+    assert "comments: 1" in outcome.stderr
     assert "#" not in (tmp_path / "out.conll").read_text()
 
 

@@ -122,7 +122,7 @@ def parse(
         raise LongarcError(f"--probabilities: {format} cannot represent them", "Use --to conllu or --to jsonl.")
     if (files or []).count("-") > 1:
         raise LongarcError("standard input can be read only once", "Name it with one `-`.")
-    if not files and text is None and sys.stdin.isatty():
+    if not files and text is None and sys.stdin is not None and sys.stdin.isatty():
         typer.echo("longarc: reading standard input; end it with Ctrl-D", err=True)
     sources: list[Source] = [*(files or ["-"])]
     if text is not None:
