@@ -1,5 +1,6 @@
 """Copy the 8-bit models that `longarc build models/languages --out BUILD` made to the package longarc-models.
 
+The command on a card becomes the one that anybody can repeat, without folders of the machine that built the model.
 Also write LICENSES.md, from the cards of all models in the package, and SHA256SUMS. Models that the package contains
 and BUILD does not stay there.
 
@@ -10,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from longarc.runtime.installed_models import SUFFIX
-from longarc.runtime.model_file import DIGESTS, read_card
+from longarc.runtime.model_file import DIGESTS, read_card, read_model_file, write_model_file
 
 CHECKOUT = Path(__file__).parents[1]
 PACKAGE = CHECKOUT / "packages" / "longarc-models" / "longarc_models"
@@ -65,7 +66,10 @@ def collect(build: Path, package: Path) -> list[str]:
     for recipe in sorted(RECIPES.glob("*.toml")):
         source = build / recipe.stem / f"{recipe.stem}-int8{SUFFIX}"
         if source.exists():
-            shutil.copyfile(source, package / f"{recipe.stem}{SUFFIX}")
+            model = read_model_file(source)
+            command = f"longarc build {recipe.relative_to(CHECKOUT)} --out BUILD"
+            model = replace(model, card={**model.card, "command": command})
+            write_model_file(package / f"{recipe.stem}{SUFFIX}", model)
             copied.append(recipe.stem)
     models = sorted(package.glob(f"*{SUFFIX}"))
     sections = [INTRODUCTION, *(describe(path.stem, read_card(path)) for path in models)]
