@@ -21,9 +21,11 @@ from contenders import CHECKOUT
 from languages import models
 from longarc import read
 from longarc.data.language_profile import LanguageProfile, identify_language
+from longarc.data.schema import convert, read_toml
+from longarc.data.treebank_sources import resolve_paths
 from longarc.runtime.installed_models import language_of_model
 from longarc.runtime.model_file import read_card, read_profile
-from longarc.training.recipe import read_recipe
+from longarc.training.recipe import Recipe
 
 LENGTHS = (10, 20, 40, 80)
 """In characters"""
@@ -39,7 +41,7 @@ def main() -> None:
     recipes: dict[str, Path] = {}
     for path in models():
         profile, language = read_profile(path), language_of_model(path.stem, read_card(path))
-        if profile is not None and language is not None:
+        if profile is not None and language:
             profiles[language] = profile
             (recipes[language],) = (CHECKOUT / "models").rglob(f"{path.stem}.toml")
     results = {language: measure(language, texts_of(path), profiles) for language, path in recipes.items()}
@@ -53,14 +55,14 @@ def main() -> None:
 
 def texts_of(path: Path) -> list[str]:
     """Return the sentences of the test file of a recipe."""
-    recipe, _ = read_recipe(path)
+    recipe = resolve_paths(convert(read_toml(path), Recipe, str(path)), path.parent)
     assert recipe.test is not None
     return [sentence.text for sentence in read(recipe.test, encoding=recipe.encoding)]
 
 
 def measure(language: str, texts: list[str], profiles: Mapping[str, LanguageProfile]) -> dict[str, Any]:
-    """Return the number of texts of each length, how many are recognized, the mean probability of the best language,
-    and the language that is most often mistaken for this one."""
+    """Return the number of texts of each length, how many are recognized and the mean probability of the best language;
+    also the two languages that this one is most often mistaken for."""
     lengths: dict[str, dict[str, float]] = {}
     mistaken: Counter[str] = Counter()
     for length in LENGTHS:

@@ -218,8 +218,8 @@ def write_page(languages: list[Language], others: list[Language]) -> None:
         table(languages, "gold", GOLD),
         "## Raw text",
         "F1 by the rules of CoNLL 2018, without subtypes. A blank line separates paragraphs. The treebanks of Ancient "
-        "Greek, Danish, Dutch, Swedish and Vietnamese do not record spaces: their text has the usual ones, where "
-        "punctuation adjoins words, both in training and here.",
+        "Greek, Danish, Dutch, Italian, Swedish and Vietnamese do not record spaces: their text has the usual ones, "
+        "where punctuation adjoins words, both in training and here.",
         table(languages, "raw", RAW),
         *published(languages),
         *beside(others),
