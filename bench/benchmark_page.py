@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from typing import Any
 
@@ -32,6 +33,8 @@ NOT_PREDICTED = {"upos": ("SuPar",), **dict.fromkeys(("lemma", "lemmas"), ("spaC
 """Parts of the names of contenders that do not predict a column."""
 PAGE = CHECKOUT / "docs" / "benchmarks.md"
 PICTURE = PAGE.with_suffix(".svg")
+LEMMAS = CHECKOUT / "bench" / "results" / "lemmas.jsonl"
+"""The results of lemmas.py"""
 OPTIONS = {
     "longarc": "Longarc: `longarc train TRAIN --dev DEV --preset … --quantize`. The preset `paper` is the network of "
     "2018. It reads no characters, so without word vectors it learns little about rich morphology. *fast, distilled* "
@@ -65,6 +68,7 @@ def write_page(treebanks: list[dict[str, Any]]) -> None:
                 "into sentences and words:"
             )
             parts += [raw_table(raw), "\n".join(f"- {text}" for text in compare_raw_speeds(raw))]
+    parts += lemma_section()
     PAGE.write_text("\n\n".join(part for part in parts if part) + "\n", "utf-8")
     draw({results["treebank"]: merge(results) for results in treebanks})
     print(PAGE, PICTURE, sep="\n")
@@ -156,6 +160,22 @@ def compare_raw_speeds(rows: list[dict[str, Any]]) -> list[str]:
 def speed_ratio(one: dict[str, Any], other: dict[str, Any]) -> float:
     """Return the median of the ratios of all rounds."""
     return float(statistics.median(a / b for a, b in zip(one["speeds"], other["speeds"], strict=True)))
+
+
+def lemma_section() -> list[str]:
+    """Return the paragraphs about the lemmas of packaged models beside UDPipe's."""
+    rows = ["| model | treebank | test words | UPOS | lemmas |", "|---|---|---:|---:|---:|"]
+    for line in map(json.loads, LEMMAS.read_text("utf-8").splitlines()):
+        upos, lemma = (f"{line['longarc'][column]:.2f} / {line['udpipe'][column]:.2f}" for column in ("upos", "lemma"))
+        treebank = line["treebank"].partition(" (")[0]
+        rows.append(f"| `{line['model']}` | {treebank} | {line['test_words']:,} | {upos} | {lemma} |")
+    return [
+        "## Lemmas",
+        "Gold words of the test sets. Of two figures, the first is that of Longarc's 8-bit model from `longarc build`, "
+        "the second that of UDPipe 1, whose tagger is trained on the same files "
+        "([bench/lemmas.py](../bench/lemmas.py)). A word whose gold lemma is `_` counts as correct, as in CoNLL 2018.",
+        "\n".join(rows),
+    ]
 
 
 def compare_with_others(rows: list[dict[str, Any]]) -> list[str]:

@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,20 +183,22 @@ def load_spacy(model: str, task: Task, processes: int) -> Job:
     return job
 
 
-def load_udpipe(model: str, task: Task, processes: int) -> Job:
-    """Return a job that parses the file with UDPipe, one part in each process."""
+def load_udpipe(model: str, task: Task, processes: int, parse: bool = True) -> Job:
+    """Return a job that tags and parses the file with UDPipe, or only tags it, one part in each process."""
     from ufal import udpipe
+
+    parser = udpipe.Pipeline.DEFAULT if parse else udpipe.Pipeline.NONE
 
     loaded = udpipe.Model.load(model)
     parts = [task.output.with_suffix(f".{number}") for number in range(processes)]
 
     def parse_part(sentences: list[str], part: Path) -> None:
-        pipeline = udpipe.Pipeline(loaded, "conllu", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu")
+        pipeline = udpipe.Pipeline(loaded, "conllu", udpipe.Pipeline.DEFAULT, parser, "conllu")
         part.write_text(pipeline.process("\n\n".join([*sentences, ""])), encoding="utf-8")
 
     def job() -> None:
         if task.is_text:
-            pipeline = udpipe.Pipeline(loaded, "tokenize", udpipe.Pipeline.DEFAULT, udpipe.Pipeline.DEFAULT, "conllu")
+            pipeline = udpipe.Pipeline(loaded, "tokenize", udpipe.Pipeline.DEFAULT, parser, "conllu")
             task.output.write_text(pipeline.process(task.source.read_text("utf-8")), encoding="utf-8")
             return
         sentences = task.source.read_text("utf-8").rstrip("\n").split("\n\n")
@@ -230,6 +233,7 @@ LOADERS = {
     "limit": load_limit,
     "spacy": load_spacy,
     "udpipe": load_udpipe,
+    "udpipe-tagger": partial(load_udpipe, parse=False),
     "supar": load_supar,
 }
 
