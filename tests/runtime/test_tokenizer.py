@@ -206,3 +206,16 @@ def test_no_sentence_ends_after_an_abbreviation_that_goes_on(text: str, sentence
         Characters("abc"), False, MultiwordRules({}, {}), abbreviations=abbreviations
     )
     assert [" ".join(sentence.forms) for sentence in tokenizer.split(text)] == sentences
+
+
+@pytest.mark.parametrize(
+    ("splits_numbers", "words"),
+    [(False, "On 13.11.2014 , she paid 1,299.5 ."), (True, "On 13 . 11 . 2014 , she paid 1,299 . 5 .")],
+)
+def test_numbers_stay_whole_unless_the_treebank_splits_them(splits_numbers: bool, words: str) -> None:
+    tokenizer = object.__new__(SplittingTokenizer)
+    tokenizer.description = TokenizerDescription(
+        Characters("abc"), False, MultiwordRules({}, {}), splits_numbers=splits_numbers
+    )
+    sentences = tokenizer.split("On 13.11.2014 , she paid 1,299.5.")
+    assert " ".join(word for sentence in sentences for word in sentence.forms) == words

@@ -19,6 +19,7 @@ from longarc.training.train_tokenizer import (
     _Windows,
     describe,
     labelled_text,
+    splits_numbers,
     train_tokenizer,
 )
 from tests.helpers.text_treebank import treebank_with_text
@@ -45,6 +46,18 @@ def test_a_treebank_that_records_no_spaces_teaches_the_usual_ones() -> None:
     assert surface_tokens(tokenizer, "Bob , too . Ann sleeps .") == expected
 
 
+def test_whether_numbers_are_split_is_learned() -> None:
+    def is_split(*forms: str) -> bool:
+        rows = [[str(n), form, *"_____", "_", "_", "SpaceAfter=No"] for n, form in enumerate(forms, 1)]
+        return splits_numbers(labelled_text([Sentence(rows)]))
+
+    assert not is_split("1,299.50", ",", "20", ".")
+    assert is_split("13", ".", "11", ".", "2014")
+    assert is_split("13.", "11.", "2014")
+    assert not is_split("13.", "11.2014", ",", "8,5")
+    assert not is_split("no", "number")
+
+
 def test_augmentation_teaches_what_the_treebank_lacks(learnt_tokenizer: LearnedTokenizer) -> None:
     assert learnt_tokenizer.description.line_breaks
     assert surface_tokens(learnt_tokenizer, "Ann likes Bob.\nBob likes Ann.") == [
@@ -55,7 +68,7 @@ def test_augmentation_teaches_what_the_treebank_lacks(learnt_tokenizer: LearnedT
 
 def test_a_label_needs_context_except_where_the_paragraph_ends() -> None:
     text = labelled_text(read_all(io.BytesIO(treebank_with_text(60).replace("# newpar\n", "").encode())))
-    windows = _Windows(text, describe([], text.text))
+    windows = _Windows(text, describe([], text))
     size = len(windows.numbers)
     _, _, labels, lengths = windows.around(np.array([0, size // 2, size - 1]))
     has_label = labels != IGNORED

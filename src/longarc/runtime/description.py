@@ -51,6 +51,8 @@ class TokenizerDescription:
     """Whether the network distinguishes line breaks from spaces"""
     abbreviations: frozenset[str] = frozenset()
     """Abbreviations in lower case, with their full stop; see runtime.tokenizer"""
+    splits_numbers: bool = False
+    """Whether a token may end at `.` or `,` between two digits"""
 
     def numbers(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
         """Return the numbers of characters; 0 is padding."""
@@ -66,9 +68,11 @@ class TokenizerDescription:
         """Return a description; raise ValueError if the data is not as expected."""
         if not isinstance(data, dict) or not isinstance(data.get("has_spaces"), bool):
             raise ValueError("tokenizer")
-        line_breaks = data.get("line_breaks", False)  # older models read line breaks as spaces
-        if not isinstance(line_breaks, bool):
-            raise ValueError("line_breaks")
+        # Older models read line breaks as spaces.
+        line_breaks, splits_numbers = data.get("line_breaks", False), data.get("splits_numbers", False)
+        for key, value in (("line_breaks", line_breaks), ("splits_numbers", splits_numbers)):
+            if not isinstance(value, bool):
+                raise ValueError(key)
         abbreviations = data.get("abbreviations", [])
         if not is_list_of_texts(abbreviations):
             raise ValueError("abbreviations")
@@ -80,7 +84,8 @@ class TokenizerDescription:
         if not _is_text(data.get("characters")):
             raise ValueError("tokenizer")
         rules = MultiwordRules(data["multiword_tokens"], data["multiword_endings"])
-        return cls(Characters(data["characters"]), data["has_spaces"], rules, line_breaks, frozenset(abbreviations))
+        characters = Characters(data["characters"])
+        return cls(characters, data["has_spaces"], rules, line_breaks, frozenset(abbreviations), splits_numbers)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -88,6 +93,7 @@ class TokenizerDescription:
             "has_spaces": self.has_spaces,
             "line_breaks": self.line_breaks,
             "abbreviations": sorted(self.abbreviations),
+            "splits_numbers": self.splits_numbers,
             "multiword_tokens": _printable_rules(self.multiword.tokens),
             "multiword_endings": _printable_rules(self.multiword.endings),
         }

@@ -40,6 +40,8 @@ BATCH_CHARACTERS = 4_096
 """Characters labelled at once; larger batches are slower."""
 PARAGRAPH_BREAK = "\n\n"
 FULL_STOP = ord(".")
+NUMBER_MARKS = (ord("."), ord(","))
+"""Characters within numbers"""
 OPENING = "([{\"'“‘«„"
 """Characters that may precede a word without a space."""
 LONGEST_ABBREVIATION = 20
@@ -196,6 +198,8 @@ class LearnedTokenizer(Tokenizer):
         if not len(characters.codes):
             return []
         labels = self._labels(characters)
+        if not self.description.splits_numbers:
+            labels[_inside_numbers(characters)] = INSIDE
         self._join_abbreviations(text, characters, labels)
         return self._spans_of(text, characters, labels)
 
@@ -276,6 +280,13 @@ class LearnedTokenizer(Tokenizer):
         """Label a few characters to find out now whether the graph fits the description."""
         numbers = np.full((2, 1), self.description.character_numbers - 1)
         self._run(numbers, np.ones((2, 1), dtype=np.int64), np.array([2]))
+
+
+def _inside_numbers(characters: TextCharacters) -> NDArray[np.int64]:
+    """Return the indices of each `.` or `,` between two digits, and of the digit before it."""
+    is_digit = (characters.codes >= ord("0")) & (characters.codes <= ord("9"))
+    marks = np.flatnonzero(np.isin(characters.codes[1:-1], NUMBER_MARKS) & is_digit[:-2] & is_digit[2:]) + 1
+    return np.concatenate([marks - 1, marks])
 
 
 def _windows(paragraphs: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import unicodedata
 from collections import Counter
@@ -58,6 +59,7 @@ MOST_PASSES = 60
 FEWEST_STEPS = 300
 """Upper bound on passes over the treebank's text, and lower bound on training steps."""
 IGNORED = -100
+_MARK_IN_NUMBER = re.compile(r"(?<=[0-9])[.,](?=[0-9])")
 SHARE_WITH_SPACES = 0.0005
 """Tokens may contain spaces if more than this share of the treebank's tokens do."""
 
@@ -125,21 +127,29 @@ def multiword_tokens(sentences: Sequence[Sentence]) -> list[tuple[str, list[str]
 
 
 def describe(
-    sentences: Sequence[Sentence], text: str, augmented: str = "", abbreviations: Sequence[str] = ()
+    sentences: Sequence[Sentence], text: LabelledText, augmented: str = "", abbreviations: Sequence[str] = ()
 ) -> TokenizerDescription:
     """Learn what a tokenizer needs besides its weights.
 
-    `augmented` is the augmented text, if any. `abbreviations` are those that the treebank may lack.
+    `text` is the text of the sentences, and `augmented` the augmented text, if any. `abbreviations` are those that the
+    treebank may lack.
     """
     tokens = [row[FORM] for sentence in sentences for row in surface_rows(sentence)]
     has_spaces = sum(" " in token for token in tokens) > SHARE_WITH_SPACES * len(tokens)
     # The network recognises emoji by their category: they are too many to learn each of them. Flags are two letters.
     added = (c for c in _frequent(augmented) if unicodedata.category(c) != "So" or c in FLAG_LETTERS)
-    characters = Characters(_frequent(text) + "".join(added))
+    characters = Characters(_frequent(text.text) + "".join(added))
     rules = MultiwordRules.learn(multiword_tokens(sentences))
     counts = Counter(form.lower() for form in TextConventions.of(passages_of(sentences)).abbreviations)
-    known = {form for form, count in counts.items() if count > 1} | set(abbreviations)
-    return TokenizerDescription(characters, has_spaces, rules, bool(augmented), frozenset(known))
+    known = frozenset(form for form, count in counts.items() if count > 1) | frozenset(abbreviations)
+    return TokenizerDescription(characters, has_spaces, rules, bool(augmented), known, splits_numbers(text))
+
+
+def splits_numbers(text: LabelledText) -> bool:
+    """Return whether most numbers with `.` or `,` between digits are several tokens."""
+    marks = [match.start() for match in _MARK_IN_NUMBER.finditer(text.text)]
+    is_split = (text.labels[marks] != INSIDE) | (text.labels[[mark - 1 for mark in marks]] != INSIDE)
+    return bool(2 * is_split.sum() > len(marks))
 
 
 def _frequent(text: str) -> str:
@@ -205,7 +215,7 @@ class _TokenizerTraining:
         if augmentation:
             texts.append(label_passages(_augmented_copies(passages, seed)))
         augmented = texts[1].text if augmentation else ""
-        self.description = describe(sentences, texts[0].text, augmented, abbreviations)
+        self.description = describe(sentences, texts[0], augmented, abbreviations)
         self.network = TokenizerNetwork(self.description.character_numbers)
         self.sampler = _Batches(texts, self.description, augmentation, seed)
         self.optimizer = torch.optim.AdamW(
