@@ -49,13 +49,15 @@ def test_a_treebank_that_records_no_spaces_teaches_the_usual_ones() -> None:
 def test_whether_numbers_are_split_is_learned() -> None:
     def is_split(*forms: str) -> bool:
         rows = [[str(n), form, *"_____", "_", "_", "SpaceAfter=No"] for n, form in enumerate(forms, 1)]
-        return splits_numbers(labelled_text([Sentence(rows)]))
+        return splits_numbers(labelled_text([Sentence(rows)] * 10))
 
     assert not is_split("1,299.50", ",", "20", ".")
     assert is_split("13", ".", "11", ".", "2014")
     assert is_split("13.", "11.", "2014")
     assert not is_split("13.", "11.2014", ",", "8,5")
     assert not is_split("no", "number")
+    few = [["1", "2", *"_____", "_", "_", "SpaceAfter=No"], ["2", ",5", *"_____", "_", "_", "_"]]
+    assert not splits_numbers(labelled_text([Sentence(few)] * 5))
 
 
 def test_augmentation_teaches_what_the_treebank_lacks(learnt_tokenizer: LearnedTokenizer) -> None:

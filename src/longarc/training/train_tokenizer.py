@@ -60,6 +60,8 @@ FEWEST_STEPS = 300
 """Upper bound on passes over the treebank's text, and lower bound on training steps."""
 IGNORED = -100
 _MARK_IN_NUMBER = re.compile(r"(?<=[0-9])[.,](?=[0-9])")
+FEWEST_NUMBERS = 10
+"""A few numbers that are split may be mistakes."""
 SHARE_WITH_SPACES = 0.0005
 """Tokens may contain spaces if more than this share of the treebank's tokens do."""
 
@@ -146,10 +148,10 @@ def describe(
 
 
 def splits_numbers(text: LabelledText) -> bool:
-    """Return whether most numbers with `.` or `,` between digits are several tokens."""
+    """Return whether most numbers with `.` or `,` between digits are several tokens, in a text with enough of them."""
     marks = [match.start() for match in _MARK_IN_NUMBER.finditer(text.text)]
     is_split = (text.labels[marks] != INSIDE) | (text.labels[[mark - 1 for mark in marks]] != INSIDE)
-    return bool(2 * is_split.sum() > len(marks))
+    return bool(2 * is_split.sum() > max(FEWEST_NUMBERS, len(marks)))
 
 
 def _frequent(text: str) -> str:
