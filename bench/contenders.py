@@ -228,7 +228,7 @@ def load_supar(model: str, task: Task, processes: int) -> Job:
     return lambda: parser.predict(str(task.source), str(task.output), **options) and None
 
 
-LOADERS = {
+LOADERS: dict[str, Callable[[str, Task, int], Job]] = {
     "longarc": load_longarc,
     "limit": load_limit,
     "spacy": load_spacy,
