@@ -172,7 +172,7 @@ def lemma_section() -> list[str]:
     return [
         "## Lemmas",
         "Gold words of the test sets. Of two figures, the first is that of Longarc's 8-bit model from `longarc build`, "
-        "the second that of UDPipe 1, whose tagger is trained on the same files "
+        "the second that of UDPipe 1, whose tagger is trained on the same files with the options above "
         "([bench/lemmas.py](../bench/lemmas.py)). A word whose gold lemma is `_` counts as correct, as in CoNLL 2018.",
         "\n".join(rows),
     ]
