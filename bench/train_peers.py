@@ -82,7 +82,8 @@ def train_udpipe(target: Path, train: Path, dev: Path, vectors: Path | None = No
             plain.write_bytes(b"".join(read_chunks(vectors)))
             options += f";embedding_form=100;embedding_form_file={plain}"
         if brief:
-            run_udpipe_trainer(target, train, dev, None, "iterations=1", options.replace("iterations=10", "iterations=1"))
+            options = options.replace("iterations=10", "iterations=1")
+            run_udpipe_trainer(target, train, dev, None, "iterations=1", options)
         else:
             run_udpipe_trainer(target, train, dev, UDPIPE_TOKENIZER, UDPIPE_TAGGER, options)
 
