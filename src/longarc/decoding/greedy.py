@@ -92,6 +92,7 @@ def parse_greedily(
             choice[finished] = -1
         if totals is None or probabilities is None:
             system.apply(state, choice)
+            system.shortcut(state, scores)
             continue
         gains = log_probabilities(legal, gathered, system.gather(state, totals))[state.rows, choice]
         changes = system.apply(state, choice)

@@ -29,11 +29,9 @@ def crossed_arcs(heads: Ints, word: Ints) -> Ints:
     return np.asarray(counts + np.bincount(rows[around], minlength=batch)[:, None])
 
 
-def first_crossing(heads: Ints) -> Ints:
-    """[batch] Return the first word whose arc crosses that of an earlier word; N if no arcs cross.
-
-    heads: [batch, N], 0 for the root and for padding.
-    """
+def first_crossing(heads: Ints, front: Ints) -> Ints:
+    """[batch] Return the first word, from `front` [batch] on, whose arc crosses that of an earlier word; N if there is
+    none. heads: [batch, N], 0 for the root and for padding."""
     nodes = np.arange(heads.shape[1])
     low, high = np.minimum(heads, nodes), np.maximum(heads, nodes)
     left, right = low[:, :, None], high[:, :, None]
@@ -42,5 +40,6 @@ def first_crossing(heads: Ints) -> Ints:
     first = np.full(len(heads), len(nodes))
     rows = np.flatnonzero(crossing.any(axis=(1, 2)))
     later = np.maximum(nodes[:, None], nodes)
-    first[rows] = np.where(crossing[rows], later, len(nodes)).min(axis=(1, 2), initial=len(nodes))
+    counts = crossing[rows] & (later >= front[rows, None, None])
+    first[rows] = np.where(counts, later, len(nodes)).min(axis=(1, 2), initial=len(nodes))
     return first

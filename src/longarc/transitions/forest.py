@@ -33,10 +33,12 @@ class ForestState(State):
         cycles."""
         self.heads[words] = heads[words]
         self.headless &= ~words
-        parents = np.where(words, heads, self.tree)
-        for _ in range(parents.shape[1].bit_length()):  # each round doubles the steps towards the root
-            parents = np.take_along_axis(parents, parents, axis=1)
-        self.tree = parents
+        size = len(self.nodes)
+        starts = size * self.rows[:, None]  # nodes are numbered throughout the batch
+        ancestors = (np.where(words, heads, self.tree) + starts).ravel()
+        for _ in range(size.bit_length()):  # each round doubles the steps towards the root
+            ancestors = ancestors[ancestors]
+        self.tree = ancestors.reshape(-1, size) - starts
         if self.single_root:
             self.root_taken |= (words & (heads == 0)).any(axis=1)
 
@@ -44,11 +46,13 @@ class ForestState(State):
 def last_of_first_cycle(heads: Ints) -> Ints:
     """[batch] Return the smallest word that closes a cycle, if words are attached from left to right to `heads`
     [batch, N], where the head of node 0 is 0; N if there are no cycles."""
-    ancestors = heads
-    largest = np.broadcast_to(np.arange(heads.shape[1]), heads.shape)  # on the path from each node to its ancestor
-    for _ in range(heads.shape[1].bit_length()):  # each round doubles the steps that have been taken
-        largest = np.maximum(largest, np.take_along_axis(largest, ancestors, axis=1))
-        ancestors = np.take_along_axis(ancestors, ancestors, axis=1)
+    batch, size = heads.shape
+    starts = size * np.arange(batch)[:, None]  # nodes are numbered throughout the batch
+    ancestors = (heads + starts).ravel()
+    largest = np.tile(np.arange(size), batch)  # on the path from each node to its ancestor
+    for _ in range(size.bit_length()):  # each round doubles the steps that have been taken
+        largest = np.maximum(largest, largest[ancestors])
+        ancestors = ancestors[ancestors]
     # After so many steps, an ancestor is node 0 or in a cycle, and a path has visited all nodes of its cycle.
-    closing = np.take_along_axis(largest, ancestors, axis=1)
-    return np.asarray(np.where(ancestors == 0, heads.shape[1], closing).min(axis=1))
+    closing = largest[ancestors].reshape(heads.shape)
+    return np.asarray(np.where(ancestors.reshape(heads.shape) == starts, size, closing).min(axis=1))

@@ -21,7 +21,7 @@ class Mst(Pointer):
     reference = "McDonald et al. (2005)"
     has_crossing_cost = False
 
-    def _first_conflict(self, state: PointerState, heads: Ints, is_word: Mask, scores: ScoreTable) -> Ints:
+    def _first_conflict(self, state: PointerState, heads: Ints, scores: ScoreTable) -> Ints:
         return np.full(len(state.rows), len(state.nodes))
 
     def legal(self, state: PointerState) -> Mask:

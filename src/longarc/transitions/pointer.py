@@ -13,9 +13,15 @@ from longarc.transitions.crossing import crossed_arcs, first_crossing
 from longarc.transitions.forest import ForestState, last_of_first_cycle
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, TransitionSystem
 
+MOST_CELLS = 100_000
+"""Pairs of nodes in a batch, padding included, above which a shortcut is not repeated: it takes longer than a step."""
+
 
 class PointerState(ForestState):
     """A batch of configurations; the words before `front` have heads."""
+
+    best: Ints | None = None
+    """[batch, N] The best head of each word, whether legal or not, once it is known"""
 
     def lists(self, row: int) -> dict[str, list[int]]:
         return {
@@ -36,25 +42,31 @@ class Pointer(TransitionSystem[PointerState]):
         return PointerState(lengths, single_root)
 
     def shortcut(self, state: PointerState, scores: ScoreTable) -> None:
-        """Attach each word to its best head, up to the first word for which that is illegal or crosses arcs at a cost:
-        no other head is better."""
-        nodes, lengths = state.nodes, state.lengths[:, None]
-        is_word = (nodes > 0) & (nodes <= lengths)
-        is_head = (nodes <= lengths)[:, :, None] & (nodes[:, None] != nodes)
-        heads = np.where(is_head, scores.arcs, -np.inf).argmax(axis=1)
-        heads[~is_word] = 0
-        certain = is_word & (nodes < self._first_conflict(state, heads, is_word, scores)[:, None])
+        """Attach each word of the buffer to its best head, up to the first word for which that is illegal or crosses
+        arcs at a cost: no other head is better."""
+        batch, size, lengths = len(state.rows), len(state.nodes), state.lengths[:, None]
+        if state.best is None:
+            is_head = (state.nodes <= lengths)[:, :, None] & (state.nodes[:, None] != state.nodes)
+            state.best = np.where(is_head, scores.arcs[state.sentence], -np.inf).argmax(axis=1)
+        elif batch * size**2 > MOST_CELLS:
+            return
+        is_waiting = (state.nodes >= state.front[:, None]) & (state.nodes <= lengths)
+        heads = np.where(is_waiting, state.best, np.maximum(state.heads, 0))
+        certain = is_waiting & (state.nodes < self._first_conflict(state, heads, scores)[:, None])
         state.attach(certain, heads)
         state.front += certain.sum(axis=1)
 
-    def _first_conflict(self, state: PointerState, heads: Ints, is_word: Mask, scores: ScoreTable) -> Ints:
-        """[batch] Return the first word whose best head need not be the search's choice; N if there is none."""
+    def _first_conflict(self, state: PointerState, heads: Ints, scores: ScoreTable) -> Ints:
+        """[batch] Return the first word of the buffer whose best head need not be the search's choice; N if there is
+        none. heads: [batch, N], the best ones for the words of the buffer, and 0 for the root and for padding."""
+        nodes, size = state.nodes, len(state.nodes)
         first = last_of_first_cycle(heads)
         if state.single_root:
-            later_root = np.cumsum((heads == 0) & is_word, axis=1) > 1
-            first = np.minimum(first, np.where(later_root.any(axis=1), later_root.argmax(axis=1), len(state.nodes)))
+            is_root = (heads == 0) & (nodes > 0) & (nodes <= state.lengths[:, None])
+            later_root = np.cumsum(is_root, axis=1) > 1
+            first = np.minimum(first, np.where(later_root.any(axis=1), later_root.argmax(axis=1), size))
         if scores.crossing_cost and self.has_crossing_cost:
-            first = np.minimum(first, first_crossing(heads))
+            first = np.minimum(first, first_crossing(heads, state.front))
         return first
 
     def legal(self, state: PointerState) -> Mask:

@@ -148,7 +148,7 @@ class TransitionSystem(ABC, Generic[S]):
         """Return the initial configurations for sentences of these lengths [batch], in words."""
 
     def shortcut(self, state: S, scores: ScoreTable) -> None:
-        """Apply, in place, the first transitions of initial configurations that are certain without a search.
+        """Apply, in place, the next transitions that are certain without a search.
 
         Greedy search would choose the same ones, so a subclass with other rules or scores must override this. By
         default there are none.
