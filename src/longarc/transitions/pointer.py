@@ -45,9 +45,9 @@ class Pointer(TransitionSystem[PointerState]):
         """Attach each word of the buffer to its best head, up to the first word for which that is illegal or crosses
         arcs at a cost: no other head is better."""
         batch, size, lengths = len(state.rows), len(state.nodes), state.lengths[:, None]
-        if state.best is None:
+        if state.best is None:  # an initial configuration, so that rows are sentences
             is_head = (state.nodes <= lengths)[:, :, None] & (state.nodes[:, None] != state.nodes)
-            state.best = np.where(is_head, scores.arcs[state.sentence], -np.inf).argmax(axis=1)
+            state.best = np.where(is_head, scores.arcs, -np.inf).argmax(axis=1)
         elif batch * size**2 > MOST_CELLS:
             return
         is_waiting = (state.nodes >= state.front[:, None]) & (state.nodes <= lengths)
