@@ -13,8 +13,9 @@ from longarc.transitions.crossing import crossed_arcs, first_crossing
 from longarc.transitions.forest import ForestState, last_of_first_cycle
 from longarc.transitions.system import ArcChanges, Ints, Mask, ScoreTable, TransitionSystem
 
-MOST_CELLS = 100_000
-"""Pairs of nodes in a batch, padding included, above which a shortcut is not repeated: it takes longer than a step."""
+MOST_CELLS, LEAST_GAIN = 100_000, 4
+"""A shortcut takes as long as several steps. It is not repeated above this number of pairs of nodes in a batch, padding
+included, or once it has attached fewer words than this per unfinished sentence."""
 
 
 class PointerState(ForestState):
@@ -22,6 +23,8 @@ class PointerState(ForestState):
 
     best: Ints | None = None
     """[batch, N] The best head of each word, whether legal or not, once it is known"""
+    repeats: bool = True
+    """Whether the shortcut has attached enough words to be repeated"""
 
     def lists(self, row: int) -> dict[str, list[int]]:
         return {
@@ -48,13 +51,14 @@ class Pointer(TransitionSystem[PointerState]):
         if state.best is None:  # an initial configuration, so that rows are sentences
             is_head = (state.nodes <= lengths)[:, :, None] & (state.nodes[:, None] != state.nodes)
             state.best = np.where(is_head, scores.arcs, -np.inf).argmax(axis=1)
-        elif batch * size**2 > MOST_CELLS:
+        elif not state.repeats or batch * size**2 > MOST_CELLS:
             return
         is_waiting = (state.nodes >= state.front[:, None]) & (state.nodes <= lengths)
         heads = np.where(is_waiting, state.best, np.maximum(state.heads, 0))
         certain = is_waiting & (state.nodes < self._first_conflict(state, heads, scores)[:, None])
         state.attach(certain, heads)
         state.front += certain.sum(axis=1)
+        state.repeats = bool(certain.sum() >= LEAST_GAIN * is_waiting.any(axis=1).sum())
 
     def _first_conflict(self, state: PointerState, heads: Ints, scores: ScoreTable) -> Ints:
         """[batch] Return the first word of the buffer whose best head need not be the search's choice; N if there is
