@@ -217,5 +217,8 @@ def test_numbers_stay_whole_unless_the_treebank_splits_them(splits_numbers: bool
     tokenizer.description = TokenizerDescription(
         Characters("abc"), False, MultiwordRules({}, {}), splits_numbers=splits_numbers
     )
+    assert TokenizerDescription.from_json(tokenizer.description.as_json()).splits_numbers == splits_numbers
+    with pytest.raises(ValueError, match="splits_numbers"):
+        TokenizerDescription.from_json({**tokenizer.description.as_json(), "splits_numbers": "no"})
     sentences = tokenizer.split("On 13.11.2014 , she paid 1,299.5.")
     assert " ".join(word for sentence in sentences for word in sentence.forms) == words

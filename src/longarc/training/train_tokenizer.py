@@ -61,7 +61,7 @@ FEWEST_STEPS = 300
 IGNORED = -100
 _MARK_IN_NUMBER = re.compile(r"(?<=[0-9])[.,](?=[0-9])")
 FEWEST_NUMBERS = 10
-"""A few numbers that are split may be mistakes."""
+"""A text with fewer numbers counts as if it had this many, the others whole: a few that are split may be mistakes."""
 SHARE_WITH_SPACES = 0.0005
 """Tokens may contain spaces if more than this share of the treebank's tokens do."""
 
