@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from longarc import Sentence
 
 DISTILLED = "distilled"
-"""A contender: the preset fast, taught by the preset transformer, or by base without a pretrained encoder."""
+"""A contender: the preset fast, taught by --teachers, or else by the preset transformer, or by base without a pretrained
+encoder."""
 PEERS = {
     "spacy": ("spaCy", "spacy", train_spacy),
     "udpipe": ("UDPipe 1", "ufal.udpipe", train_udpipe),
@@ -98,6 +99,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--bits", nargs="+", type=int, default=[32, 8], help="precisions of Longarc (default: 32 8)")
     parser.add_argument("--vectors", type=Path, help="word vectors for all parsers, in word2vec text format")
     parser.add_argument("--encoder", type=Path, help="pretrained encoder for the preset transformer, left out without")
+    parser.add_argument("--teachers", type=Path, nargs="+", help="models that the distilled one learns from")
     parser.add_argument("--brief", action="store_true", help="train for minutes, measure speed only")
     parser.add_argument("--repeat", type=int, default=2, help="copies of the test file in the timed input (default: 2)")
     parser.add_argument("--rounds", type=int, default=3, help="timed runs of each parser, alternating (default: 3)")
@@ -128,8 +130,9 @@ def prepare_contenders(arguments: argparse.Namespace, train: Path, dev: Path) ->
         train_longarc(work / f"{name}-{preset}", preset, train, dev, arguments)
     titles = {preset: preset for preset in presets}
     if DISTILLED in arguments.parsers and not arguments.brief:  # briefly trained, it would be the same as fast
-        teacher = "base" if arguments.encoder is None else "transformer"
-        distil_longarc(work / f"{name}-{DISTILLED}", work / f"{name}-{teacher}", train, dev, arguments)
+        preset = "base" if arguments.encoder is None else "transformer"
+        teachers = arguments.teachers or [work / f"{name}-{preset}" / f"{name}-{preset}.longarc"]
+        distil_longarc(work / f"{name}-{DISTILLED}", teachers, train, dev, arguments)
         titles[DISTILLED] = "fast, distilled"
     for bits in arguments.bits:  # similar models run one after the other
         for preset, title in titles.items():
@@ -156,9 +159,9 @@ def train_longarc(folder: Path, preset: str, train: Path, dev: Path, arguments: 
     run_training(command, folder, dev, arguments.threads)
 
 
-def distil_longarc(folder: Path, teacher: Path, train: Path, dev: Path, arguments: argparse.Namespace) -> None:
+def distil_longarc(folder: Path, teachers: list[Path], train: Path, dev: Path, arguments: argparse.Namespace) -> None:
     """Run `longarc distill` unless the models exist."""
-    command = ["distill", str(teacher / f"{teacher.name}.longarc"), "--preset", "fast", "--train", str(train)]
+    command = ["distill", *map(str, teachers), "--preset", "fast", "--train", str(train)]
     if arguments.vectors:
         command += ["--vectors", str(arguments.vectors)]
     run_training(command, folder, dev, arguments.threads)
