@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from longarc import Sentence
 
 DISTILLED = "distilled"
-"""A contender: the preset fast, taught by --teachers, or else by the preset transformer, or by base without a pretrained
-encoder."""
+"""A contender: the preset fast, taught by --teachers, or else by the preset transformer or, without a pretrained
+encoder, base."""
 PEERS = {
     "spacy": ("spaCy", "spacy", train_spacy),
     "udpipe": ("UDPipe 1", "ufal.udpipe", train_udpipe),
