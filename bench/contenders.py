@@ -247,10 +247,22 @@ def run_worker(load: str, start: str, model: str, processes: str, *arguments: st
     done = time.monotonic()
     for child in multiprocessing.active_children():
         child.join()
-    peak, child_peak = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    kilobytes = (peak + int(processes) * child_peak) / (1024 if sys.platform == "darwin" else 1)
-    result = {"startup": loaded - float(start), "job": done - loaded, "peak_mb": kilobytes / 1024}
+    peak = own_peak_mb() + int(processes) * resident_mb(resource.RUSAGE_CHILDREN)
+    result = {"startup": loaded - float(start), "job": done - loaded, "peak_mb": peak}
     print(json.dumps({**result, "words": tokens}))
+
+
+def own_peak_mb() -> float:
+    """Return the peak memory of this process. Linux counts that of the process which started it in `ru_maxrss`, too."""
+    status = Path("/proc/self/status")
+    lines = status.read_text("ascii").splitlines() if status.exists() else []
+    peaks = [int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")]
+    return peaks[0] if peaks else resident_mb(resource.RUSAGE_SELF)
+
+
+def resident_mb(who: int) -> float:
+    """Return the peak memory of a process by `resource.getrusage`."""
+    return resource.getrusage(who).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def measure(contender: Contender, task: Task) -> Run:
