@@ -2,7 +2,9 @@
 
 Trains both with the same updates and prints accuracy on dev (gold words, 8 bits) and the speed of parsing it, in turn.
 Instead of each BiLSTM layer, the convolutional network has three residual convolutions over three words each, with gaps
-of 0, 1 and 3 words: a word reads seven words to its left and right, and twice as many through tagger and parser.
+of 0, 1 and 3 words: a word reads seven words to its left and right, and twice as many through tagger and parser. Below
+the convolutions, the positions of words are added as sines and cosines (Vaswani et al. 2017): without them, the scores
+of two distant words could not depend on their distance.
 
     longarc fetch-treebank wo_wtb xx_potion128
     python bench/convolutions.py treebanks/wo_wtb --vectors treebanks/xx_potion128 --work DIR
@@ -31,6 +33,8 @@ GAPS = (1, 2, 4)
 """Distances of the neighbours that each convolution reads"""
 MULTIPLICATIONS = 3 * len(GAPS)
 """Matrices of width × width in a layer"""
+LONGEST = 1024
+"""Nodes of the longest sentence that the convolutions can read"""
 MEASURES = ("upos", "features", "lemmas", "uas", "las")
 
 
@@ -113,6 +117,8 @@ def train_with_convolutions(command: list[str]) -> None:
 class Convolutions(nn.Module):
     """Residual convolutions in place of a BiLSTM, with the same interface and about as many multiplications."""
 
+    positions: Tensor
+
     def __init__(self, inputs: int, size: int, layers: int, dropout: float = 0.0) -> None:
         super().__init__()
         budget = sum(8 * size * (width + size) for width in [inputs] + [2 * size] * (layers - 1))
@@ -120,6 +126,7 @@ class Convolutions(nn.Module):
         square, linear = layers * MULTIPLICATIONS, inputs + 2 * size
         width = round((-linear + (linear**2 + 4 * square * budget) ** 0.5) / (2 * square))
         self.before, self.after = nn.Linear(inputs, width), nn.Linear(width, 2 * size)
+        self.register_buffer("positions", positions(width))
         self.gaps = GAPS * layers
         self.products = nn.ModuleList(nn.Linear(3 * width, width) for _ in self.gaps)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in self.gaps)
@@ -127,7 +134,7 @@ class Convolutions(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Return [N, batch, 2 · size]. x: [N, batch, inputs]; mask: see `mask_of`."""
-        x = self.before(self.dropouts[0](x)) * mask
+        x = (self.before(self.dropouts[0](x)) + self.positions[: len(x)]) * mask
         for gap, product, norm, dropout in zip(self.gaps, self.products, self.norms, self.dropouts[1:], strict=True):
             y = nn.functional.pad(dropout(norm(x)) * mask, (0, 0, 0, 0, gap, gap))
             y = torch.cat([y[: len(x)], y[gap:-gap], y[2 * gap :]], dim=-1)
@@ -138,8 +145,9 @@ class Convolutions(nn.Module):
     def export(self, g: GraphWriter, x: str, lengths: str) -> str:
         """Add [N, batch, inputs] → [N, batch, 2 · size]."""
         mask = self._export_mask(g, x, lengths)
-        x = g.add("Mul", g.linear(x, self.before), mask)
         nodes = g.add("Slice", g.add("Shape", x), g.shape(0), g.shape(1))
+        here = g.add("Slice", g.constant(self.positions), g.shape(0), nodes, g.shape(0))
+        x = g.add("Mul", g.add("Add", g.linear(x, self.before), here), mask)
         zero = g.constant(np.array(0, dtype=np.float32))
         row = g.add("Mul", g.add("Slice", x, g.shape(0), g.shape(1), g.shape(0)), zero)
         for gap, product, norm in zip(self.gaps, self.products, self.norms, strict=True):
@@ -164,6 +172,13 @@ class Convolutions(nn.Module):
         until_end = g.add("Sub", g.add("Unsqueeze", g.add("Cast", lengths, to=FLOAT), g.shape(0, 2)), ordinals)
         positive = g.add("Relu", g.add("Add", until_end, one))
         return g.add("Sub", positive, g.add("Relu", g.add("Sub", positive, one)))  # at most 1
+
+
+def positions(width: int) -> Tensor:
+    """[LONGEST, 1, width] Return sines and cosines of the position of each node, with wavelengths from 2π to 2000π."""
+    frequencies = 1000 ** -(torch.arange(0, width, 2) / width)
+    angles = torch.arange(LONGEST).unsqueeze(1) * frequencies
+    return torch.cat([angles.sin(), angles.cos()], dim=1)[:, :width].unsqueeze(1)
 
 
 def mask_of(lengths: Tensor, nodes: int) -> Tensor:
