@@ -102,7 +102,9 @@ def describe_setup(results: dict[str, Any]) -> str:
             f"medians of {speed['rounds']} rounds over {speed['repeat']} copies of the test file."
         )
         if speed["brief"]:
-            parts.append("It was measured with models of the same sizes that were trained for minutes.")
+            parts.append("It was measured with models of the same sizes, most of which were trained only for minutes.")
+        if unscored := speed["contenders"].keys() - results["scores"].keys():
+            parts.append(f"The accuracy of {', '.join(sorted(unscored))} is not measured yet.")
     return " ".join([*parts, results.get("remark", "")]).strip()
 
 

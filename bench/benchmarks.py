@@ -4,12 +4,14 @@ files.
 Trains the models that are not in the work folder yet, which takes hours; an interrupted Longarc training is resumed.
 All parsers read the gold words of the test file and predict the tags themselves. See contenders.py for the method.
 Results are added to those in the JSON file, so the parsers can be scored one by one. Their speeds are only comparable
-if they are measured in one run; with --brief, that run uses models of the same sizes that are trained for minutes.
+if they are measured in one run; with --brief, that run uses models of the same sizes that are trained for minutes, or
+those that were copied to DIR/brief.
 
     pip install spacy ufal.udpipe supar
     longarc fetch-treebank eu_bdt_v1.4 en_ewt en_glove100 en_minilm
     python bench/benchmarks.py eu_bdt_v1.4 --work DIR --json bench/results/eu_bdt_v1.4.json --rounds 0
     python bench/benchmarks.py eu_bdt_v1.4 --work DIR --json bench/results/eu_bdt_v1.4.json --brief
+    python bench/benchmarks.py eu_bdt_v1.4 … --parsers distilled --teachers one.longarc two.longarc three.longarc
     python bench/benchmarks.py en_ewt … --vectors treebanks/en_glove100/glove100.top100k.vec --encoder DIR
     python bench/benchmarks.py --report bench/results/e*.json     # writes docs/benchmarks.md and its picture
 """

@@ -247,21 +247,21 @@ def run_worker(load: str, start: str, model: str, processes: str, *arguments: st
     done = time.monotonic()
     for child in multiprocessing.active_children():
         child.join()
-    peak = own_peak_mb() + int(processes) * resident_mb(resource.RUSAGE_CHILDREN)
+    peak = own_peak_mb() + int(processes) * peak_mb(resource.RUSAGE_CHILDREN)
     result = {"startup": loaded - float(start), "job": done - loaded, "peak_mb": peak}
     print(json.dumps({**result, "words": tokens}))
 
 
 def own_peak_mb() -> float:
-    """Return the peak memory of this process. Linux counts that of the process which started it in `ru_maxrss`, too."""
+    """Return the peak memory of this process. On Linux, `ru_maxrss` may be that of the process which started it."""
     status = Path("/proc/self/status")
     lines = status.read_text("ascii").splitlines() if status.exists() else []
     peaks = [int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")]
-    return peaks[0] if peaks else resident_mb(resource.RUSAGE_SELF)
+    return peaks[0] if peaks else peak_mb(resource.RUSAGE_SELF)
 
 
-def resident_mb(who: int) -> float:
-    """Return the peak memory of a process by `resource.getrusage`."""
+def peak_mb(who: int) -> float:
+    """Return the peak memory of this process or of the largest of its children; see `resource.getrusage`."""
     return resource.getrusage(who).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 

@@ -90,7 +90,7 @@ def parse_arguments() -> argparse.Namespace:
 
 def train(kind: str, folder: Path, arguments: argparse.Namespace) -> None:
     """Run `longarc train` with preset `fast`, with the network of this kind."""
-    paths = [next(iter(sorted(arguments.treebank.glob(f"{part}.conll*")))) for part in ("train", "dev")]
+    paths = [sorted(arguments.treebank.glob(f"{part}.conll*"))[0] for part in ("train", "dev")]
     command = ["train", str(paths[0]), "--dev", str(paths[1]), "--preset", "fast", "--quantize", "--out", str(folder)]
     command += ["--set", "epochs=1", "--set", f"min_updates={arguments.updates}", "--set", "tokenizer_steps=0"]
     command += ["--threads", str(arguments.threads)]

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from contenders import own_peak_mb
 from longarc import read_all
 from longarc.configuration import preset
 from longarc.cores import available_cores
@@ -65,7 +64,7 @@ def main() -> None:
                 speeds[name].append(tokens / seconds)
     medians = {name: statistics.median(values) for name, values in speeds.items()}
     ratios = {"ratio": medians["training"] / medians[BARE]} if BARE in medians else {}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+    peak = own_peak_mb()
     if arguments.json:
         print(json.dumps({"system": arguments.system, **medians, **ratios, "peak_mb": peak}))
         return
